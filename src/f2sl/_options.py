@@ -316,9 +316,9 @@ _OPTIONS = (
         "Score to maximise; learners by best networks take only bdeu and bic.",
         "auto",
         ALL_COMMANDS,
-        '"bds", "k2" and "aic" for states, "bge" and "bic-g" for numbers, "bdge", "cg-bic" and "dg-bic" for '
+        '"bds", "k2" and "aic" for states, "bge" and "bic-g" for numbers, "dg-bic" and "cg-bic" for '
         'both. The default "auto" is BDeu for states (F2SL-h: BDs), BGe for numbers (F2SL-h and BOSS: BIC), '
-        "and bdge for both.",
+        "and dg-bic for both.",
     ),
     Option(
         "equivalent_sample_size",

@@ -3,8 +3,6 @@
 import math
 
 import numpy as np
-from scipy.special import gammaln
-from scipy.stats import multivariate_t
 
 
 def indicators(codes):
@@ -114,64 +112,3 @@ def dg_bic(columns, kinds, child, given):
     rest = left_over(of_child, of_given)
     fit = -0.5 * n * (np.linalg.slogdet(rest.T @ rest / n)[1] + d * (1 + math.log(2 * math.pi)))
     return fit - 0.5 * math.log(n) * (d * (len(of_given) + 1) + d * (d + 1) / 2)
-
-
-def bdeu(columns, states, child, given, weight=10.0):
-    """Score a family of states under Dirichlet priors that equivalent networks share."""
-    q = math.prod(states[v] for v in given)
-    total = 0.0
-    for rows in groups(columns, ["states"] * len(columns), given):
-        counts = np.bincount(columns[child][rows], minlength=states[child])
-        total += gammaln(weight / q) - gammaln(weight / q + len(rows))
-        prior = weight / (q * states[child])
-        total += sum(gammaln(prior + n) - gammaln(prior) for n in counts)
-    return total
-
-
-def bge(values):
-    """Return the log marginal likelihood of rows, each predicted from those before it: mean 0, T = I / 2."""
-    size = values.shape[1]
-    if not size:
-        return 0.0
-    mean, precision, freedom, scatter = np.zeros(size), 1.0, size + 2.0, 0.5 * np.eye(size)
-    total = 0.0
-    for row in values:
-        left = freedom - size + 1
-        shape = scatter * (precision + 1) / (precision * left)
-        total += multivariate_t.logpdf(row, mean, shape, left)
-        scatter = scatter + np.outer(row - mean, row - mean) * precision / (precision + 1)
-        mean = (precision * mean + row) / (precision + 1)
-        precision, freedom = precision + 1, freedom + 1
-    return total
-
-
-def standardised(listed, n_rows):
-    """Return columns about their means in units of their deviations, one beside the other."""
-    return np.column_stack([np.empty((n_rows, 0)), *((one - one.mean()) / one.std() for one in listed)])
-
-
-def bdge(columns, kinds, binned, widths, child, given):
-    """Score a family by the best of its models.
-
-    `binned` are the columns with numbers as intervals, `widths` those of the child's intervals.
-    """
-    n = len(columns[0])
-    sizes = [int(column.max()) + 1 for column in binned]
-    scores = [bdeu(binned, sizes, child, given)]
-
-    def by_group(variables):
-        values = standardised([columns[v] for v in variables if kinds[v] == "number"], n)
-        return sum(bge(values[rows]) for rows in groups(columns, kinds, variables))
-
-    own_equations = by_group([*given, child]) - by_group(given)
-    if kinds[child] != "number":
-        if any(kinds[v] == "number" for v in given):
-            states = [v for v in given if kinds[v] != "number"]
-            scores.append(bdeu(binned, sizes, child, states) + own_equations)
-        return max(scores)
-    deviation = columns[child].std()
-    in_each = np.bincount(binned[child], minlength=len(widths))
-    scores[0] -= (in_each * np.log(widths / deviation)).sum() + 0.5 * math.log(n) * len(widths)
-    both, alone = (standardised(columns_of(columns, kinds, own), n) for own in ([*given, child], given))
-    scores += [bge(both) - bge(alone), own_equations]
-    return max(scores) - n * math.log(deviation)

@@ -12,10 +12,13 @@ from f2sl._deadline import Deadline
 from f2sl.constraints import Constraints
 from f2sl.search.growing import OF_FAMILIES, OF_NUMBERS, numbers, stages
 from f2sl.search.growing.families import search_families
-from f2sl.search.growing.numbers import search_numbers
+from f2sl.search.growing.numbers import of_blocks, of_numbers, search_numbers
 from f2sl.stats.choose import make_score
 from f2sl.stats.scores.gaussian import BGe, GaussianBIC
+from f2sl.stats.scores.mixed import DegenerateGaussianBIC
 from f2sl.storage.moments import Moments
+from f2sl.storage.protocol import open_engine
+from mixed_tools import drawn_gaps, mixed_columns, mixed_table
 from naive_growing import LEAST, Naive
 from tables import make_engine, related_codes
 
@@ -71,6 +74,21 @@ def searched(naive, kicks):
     return arrows_of(naive) if naive.total() > score + LEAST else first
 
 
+def by_matrix(score, moments, orders, *, edge_cost=0.0, max_parents=None, constraints=None, **options):
+    """Search the matrix of a table of numbers."""
+    rules = constraints or Constraints.none(len(moments.variances))
+    problem = of_numbers(score, moments, edge_cost, max_parents, rules)
+    return search_numbers(problem, orders, constraints=rules, **options)
+
+
+def by_blocks(engine, orders, *, edge_cost=0.0, max_parents=None, constraints=None, **options):
+    """Search the matrix of a table of both kinds."""
+    rules = constraints or Constraints.none(engine.n_variables)
+    return search_numbers(
+        of_blocks(engine, edge_cost, max_parents, rules), orders, constraints=rules, **options
+    )
+
+
 def found_arrows(found):
     return sorted(map(tuple, found.arrows.tolist()))
 
@@ -83,7 +101,7 @@ def test_kernels_and_families_go_the_naive_way(seed, n, kicks, most):
     naive = Naive(bic(moments, cost), range(n), most=most, seed=seed % 2**31)
     expected = searched(naive, kicks)
     options = {"edge_cost": cost, "kicks": [kicks], "moves": MOVES, "seed": seed, "max_parents": most}
-    by_kernel = search_numbers(GaussianBIC(), moments, [np.arange(n)], **options)
+    by_kernel = by_matrix(GaussianBIC(), moments, [np.arange(n)], **options)
     by_families = search_families(GaussianBIC().bind(moments), [np.arange(n)], **options)
     assert found_arrows(by_kernel) == found_arrows(by_families) == expected
     assert by_kernel.complete and by_families.complete
@@ -101,7 +119,7 @@ def test_constraints_are_obeyed_on_the_naive_way(seed):
     rules = Constraints.of(n, forbidden, required)
     naive = Naive(ruled(bic(moments, 0.5), rules), chain.tolist(), required)
     naive.climb_all()
-    for search, score in ((search_numbers, None), (search_families, GaussianBIC().bind(moments))):
+    for search, score in ((by_matrix, None), (search_families, GaussianBIC().bind(moments))):
         given_to = [score] if score else [GaussianBIC(), moments]
         found = search(*given_to, [chain], edge_cost=0.5, kicks=[0], moves=MOVES, constraints=rules)
         arrows = found_arrows(found)
@@ -110,12 +128,49 @@ def test_constraints_are_obeyed_on_the_naive_way(seed):
         assert not set(forbidden) & set(arrows)
 
 
+@settings(max_examples=12, derandomize=True)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    share=st.sampled_from([0.0, 0.2]),
+    most=st.sampled_from([None, 1, 2]),
+    ruled=st.booleans(),
+)
+def test_blocks_of_columns_go_the_way_of_families(seed, share, most, ruled):
+    """Tables of both kinds, also with missing values and knowledge."""
+    kinds = ("states", "number", "states", "number", "number", "states", "number")
+    columns = mixed_columns(seed, 120, kinds)
+    table = mixed_table(columns, kinds, missing=drawn_gaps(seed, columns, share) if share else None)
+    random, n = np.random.default_rng(seed), len(columns)
+    order = random.permutation(n)
+    rules = Constraints.none(n)
+    if ruled:
+        required = [(int(order[0]), int(order[4]))]
+        arcs = [(u, v) for u in range(n) for v in range(n) if u != v and (u, v) not in required]
+        rules = Constraints.of(n, [arcs[i] for i in random.choice(len(arcs), 6, replace=False)], required)
+    options = {"edge_cost": 0.5, "kicks": [2], "moves": MOVES, "max_parents": most, "constraints": rules}
+    with open_engine(table, 1) as engine:
+        expected = search_families(DegenerateGaussianBIC().bind(engine), [order], **options)
+        found = by_blocks(engine, [order], **options)
+    assert found_arrows(found) == found_arrows(expected)
+
+
+def test_blocks_take_parents_with_many_columns():
+    """Columns of parents outgrow the arrays, which are enlarged."""
+    random = np.random.default_rng(4)
+    causes = [random.integers(0, 9, 3000) for _ in range(6)]
+    effects = [random.permutation(9)[cause] * 1.0 for cause in causes]
+    columns = [*causes, sum(effects) + random.normal(size=3000)]
+    with open_engine(mixed_table(columns, ("states",) * 6 + ("number",)), 1) as engine:
+        found = by_blocks(engine, [np.arange(7)], kicks=[0], moves=MOVES)
+    assert found_arrows(found) == [(u, 6) for u in range(6)]
+
+
 @pytest.mark.parametrize("name", SCORES)
 def test_both_ways_agree_for_both_scores(name):
     for seed in range(3):
         moments, score = linear(seed, 10, 200), SCORES[name]
         options = {"edge_cost": 1.0, "kicks": [3], "moves": MOVES}
-        kernel = search_numbers(score, moments, [np.arange(10)], **options)
+        kernel = by_matrix(score, moments, [np.arange(10)], **options)
         assert found_arrows(kernel) == found_arrows(
             search_families(score.bind(moments), [np.arange(10)], **options)
         )
@@ -126,7 +181,7 @@ def test_any_number_of_parents_has_room():
     n = numbers.FIRST_ROOM + 5
     matrix = np.eye(n)
     matrix[0, 1:] = matrix[1:, 0] = 1.0 / math.sqrt(n)
-    found = search_numbers(
+    found = by_matrix(
         GaussianBIC(),
         Moments(10_000, np.ones(n), matrix),
         [np.arange(n)],
@@ -144,7 +199,7 @@ def test_copies_and_more_variables_than_rows_end():
     for moments in (Moments(30, np.ones(8), doubled), wide):
         n = len(moments.variances)
         for score in SCORES.values():
-            found = search_numbers(score, moments, [np.arange(n)], edge_cost=3.0, kicks=[2], moves=MOVES)
+            found = by_matrix(score, moments, [np.arange(n)], edge_cost=3.0, kicks=[2], moves=MOVES)
             assert len(np.unique(found.arrows, axis=0)) == len(found.arrows)
             assert not {(u, v) for u, v in found_arrows(found)} & {(v, u) for u, v in found_arrows(found)}
 
@@ -170,7 +225,7 @@ def test_more_effort_goes_on_where_less_ended():
 def test_a_time_limit_ends_the_search_with_a_graph():
     moments = linear(1, 10, 200)
     for search, given_to in (
-        (search_numbers, (GaussianBIC(), moments)),
+        (by_matrix, (GaussianBIC(), moments)),
         (search_families, (GaussianBIC().bind(moments),)),
     ):
         found = search(

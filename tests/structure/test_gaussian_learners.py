@@ -132,7 +132,7 @@ class TestKinds:
         with pytest.raises(DataError, match=r"drop=\['label'\]"):
             f2sl.learn(mixed, kinds="number")
         used = f2sl.learn(mixed, "f2sl-h").options_in_use_
-        assert (used["ci_test"], used["score"], used["measure"]) == ("dg", "bdge", "information")
+        assert (used["ci_test"], used["score"], used["measure"]) == ("dg", "dg-bic", "information")
         assert f2sl.learn(mixed, bins=4).options_in_use_["ci_test"] == "g2"
 
     @pytest.mark.parametrize("learner", STATES_ALONE, ids=lambda learner: learner.__name__)

@@ -84,7 +84,7 @@ def check_choice(option: str, value: Any, names: list[str] | None = None) -> Any
     >>> check_choice("score", "bdue")
     Traceback (most recent call last):
         ...
-    f2sl.errors.OptionError: score must be one of 'auto', 'bdeu', 'bds', 'k2', 'bic', 'aic', 'bge', 'bic-g', 'bdge', 'cg-bic', 'dg-bic', not 'bdue'
+    f2sl.errors.OptionError: score must be one of 'auto', 'bdeu', 'bds', 'k2', 'bic', 'aic', 'bge', 'bic-g', 'dg-bic', 'cg-bic', not 'bdue'
     """  # noqa: E501
     if isinstance(value, str) and (value in names if names else value == AUTO or value in REGISTRIES[option]):
         return value

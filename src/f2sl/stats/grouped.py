@@ -21,7 +21,6 @@ import numpy as np
 from f2sl._arrays import Floats, Integers
 from f2sl.stats import _kernels
 from f2sl.stats.conditioning import COLLINEAR
-from f2sl.stats.scores.gaussian import ALPHA_MU, PRIOR_VARIANCE
 from f2sl.storage.mixed.engine import Groups, MixedEngine
 from f2sl.storage.protocol import Queries
 
@@ -114,43 +113,6 @@ class LikelihoodByGroup(ByGroup):
         if math.isinf(self.weight):
             return np.asarray(groups * numbers + own)
         return np.asarray(groups * (numbers + own))
-
-
-@dataclass(frozen=True)
-class MarginalByGroup(ByGroup):
-    """Formula for the log marginal likelihood under the prior of "bge"."""
-
-    def __call__(self, groups: Groups) -> Floats:
-        """Return the log marginal likelihood of each query's numbers, and how many groups are not empty."""
-        result = np.empty((len(groups.n_groups), 2))
-        _, centre, spread = self.of_numbers(groups)
-        _kernels.marginal_by_group(
-            groups.sums,
-            groups.first,
-            groups.n_groups,
-            groups.numbers.start,
-            self.coarse_unit,
-            centre,
-            spread,
-            ALPHA_MU,
-            PRIOR_VARIANCE,
-            result,
-        )
-        return result
-
-    def alone(self, correlations: Floats, sets: Integers) -> Floats:
-        """Return the log marginal likelihood of each set of numbers without states, one set a row."""
-        matrix = self.n_rows * correlations
-        matrix[np.diag_indices(len(matrix))] += PRIOR_VARIANCE
-        left = log_determinants(matrix, Queries.of_matrix(sets))
-        return marginals(np.full(len(sets), self.n_rows), np.full(len(sets), sets.shape[1]), left)
-
-
-def marginals(n_rows: Integers, sizes: Integers, log_determinants: Floats) -> Floats:
-    """Return log marginal likelihoods, by the number of samples and of columns."""
-    result = np.empty(len(sizes))
-    _kernels.marginals(n_rows, sizes, log_determinants, ALPHA_MU, PRIOR_VARIANCE, result)
-    return result
 
 
 def log_determinants(matrix: Floats, queries: Queries) -> Floats:

@@ -137,10 +137,10 @@ SCORES.add(
     kinds=(NUMBER,),
 )
 SCORES.add(
-    "bdge",
-    "f2sl.stats.scores.mixed:BDGe",
-    "marginal likelihood by the best model of each family: BDeu of states, BGe of numbers",
-    "f2sl",
+    "dg-bic",
+    "f2sl.stats.scores.mixed:DegenerateGaussianBIC",
+    "maximum log likelihood of numbers and states' indicators, less log(N) / 2 for each parameter",
+    "Andrews, Ramsey and Cooper 2019",
     kinds=(MIXED,),
 )
 SCORES.add(
@@ -148,13 +148,6 @@ SCORES.add(
     "f2sl.stats.scores.mixed:ConditionalGaussianBIC",
     "maximum log likelihood of numbers that are normal given the states, less log(N) / 2 for each parameter",
     "Andrews, Ramsey and Cooper 2018",
-    kinds=(MIXED,),
-)
-SCORES.add(
-    "dg-bic",
-    "f2sl.stats.scores.mixed:DegenerateGaussianBIC",
-    "maximum log likelihood of numbers and states' indicators, less log(N) / 2 for each parameter",
-    "Andrews, Ramsey and Cooper 2019",
     kinds=(MIXED,),
 )
 

@@ -33,6 +33,7 @@ from f2sl.storage.protocol import Engine
 
 if TYPE_CHECKING:
     from f2sl.stats.scores.gaussian import GaussianScore
+    from f2sl.storage.mixed.engine import MixedEngine
     from f2sl.storage.moments import Moments
 
 LEAST_GAIN = 1e-7
@@ -99,10 +100,17 @@ def stages(effort: str, n: int, how: Disturbances) -> list[int]:
 
 
 def is_gaussian(engine: Engine, score: Score) -> bool:
-    """Return whether the score follows from one matrix: Gaussian, and no number missing."""
+    """Return whether the score follows from one matrix.
+
+    That is a Gaussian score of numbers of which none is missing, or the degenerate Gaussian of a mixed table.
+    """
     from f2sl.stats.scores.gaussian import GaussianScore
 
     moments = engine.moments
+    if engine.counts is not None and moments is not None:
+        from f2sl.stats.scores.mixed import DegenerateGaussianBIC
+
+        return isinstance(score, DegenerateGaussianBIC)
     return isinstance(score, GaussianScore) and moments is not None and not moments.any_gaps
 
 
@@ -142,27 +150,28 @@ def search_growing(
         When to end with what was found.
     """
     from f2sl.search.growing.families import search_families
-    from f2sl.search.growing.numbers import search_numbers
+    from f2sl.search.growing.numbers import of_blocks, of_numbers, search_numbers
 
     n = engine.n_variables
     bound = score.bind(engine)
     gaussian = is_gaussian(engine, score)
     how = OF_NUMBERS if gaussian else OF_FAMILIES
+    rules = constraints or Constraints.none(n)
     options: dict[str, Any] = {
-        "edge_cost": edge_cost,
         "kicks": stages(effort, n, how),
         "moves": how.moves,
         "seed": seed,
-        "max_parents": max_parents,
-        "constraints": constraints,
+        "constraints": rules,
         "deadline": deadline,
     }
-    if gaussian:
-        found = search_numbers(
-            cast("GaussianScore", score), cast("Moments", engine.moments), orders, **options
-        )
+    if gaussian and engine.counts is not None:
+        problem = of_blocks(cast("MixedEngine", engine), edge_cost, max_parents, rules)
+        found = search_numbers(problem, orders, **options)
+    elif gaussian:
+        of_table = cast("GaussianScore", score), cast("Moments", engine.moments)
+        found = search_numbers(of_numbers(*of_table, edge_cost, max_parents, rules), orders, **options)
     else:
-        found = search_families(bound, orders, **options)
+        found = search_families(bound, orders, edge_cost=edge_cost, max_parents=max_parents, **options)
     arrows, complete = found
     parents: list[list[int]] = [[] for _ in range(n)]
     for u, v in arrows.tolist():

@@ -22,139 +22,43 @@ multiplications, and on the variance of w that the parents leave, which takes k^
 
 from __future__ import annotations
 
-from typing import NamedTuple, cast
-
 import numpy as np
 
-from f2sl._jit import Array, inner, int64, kernel
+from f2sl._jit import Array, int64, kernel, plain_inner
+from f2sl.search.growing.blocks import _kernels as blocks
+from f2sl.search.growing.state import (
+    AHEAD,
+    BACK,
+    BEFORE,
+    BEGIN,
+    END,
+    FORBIDDEN,
+    KEPT,
+    LEFT,
+    LOG_DETERMINANT,
+    MOST_MOVES,
+    NEED,
+    NEVER,
+    NO_VARIABLE,
+    NOW,
+    REQUIRED,
+    ROUNDS,
+    SCORE,
+    Families,
+    Problem,
+    Room,
+)
 from f2sl.search.orders._kernels import draw
 
-NOW, BEFORE, KEPT = int64(0), int64(1), int64(2)
-"""Copies of a family: current, before the move being tried, and before the perturbation."""
-FORBIDDEN, REQUIRED = 0, 2
-"""Entries of `Problem.rule`; 1 marks an allowed arc."""
-BEGIN, END = 0, 1
-"""Entries of `Room.ends`: where the queue begins and ends."""
-ROUNDS, MOST_MOVES = 4, 1000
-"""Bounds that only rounding can reach: changes of a family, and moves in a climb, for each variable."""
-BACK, AHEAD = cast(bool, np.bool_(True)), cast(bool, np.bool_(False))
-"""Argument `back` of a walk; for each Python constant Numba would compile the kernel anew."""
-NOBODY = int64(-1)
-"""Stands for no variable."""
-NEVER = 1e200
-"""A need that no variable meets; its product with a variance is still a number."""
 
-
-class Problem(NamedTuple):
-    """Constant input.
-
-    Parameters
-    ----------
-    matrix : (n, n) float64
-        Symmetric and positive semidefinite, such as correlations.
-    least : (n,) float64
-        Lower bound of what any others leave of each variable; above 0.
-    log_least : float
-        Logarithm of the smallest of them.
-    constant, weight : (most parents + 2,) float64
-        Of the score, by the number of parents.
-    share : float
-        Of the logarithm of the determinant.
-    tolerance : float
-        What is left of a variable is at least this share of its diagonal entry in a score; a variable of
-        which no more is left is never added.
-    rule : (n, n) int8
-        Row u: 1 if u may be, 0 if it must not be, 2 if it must be a parent of v.
-    gain : float
-        Smallest gain that exceeds rounding.
-    """
-
-    matrix: Array
-    least: Array
-    log_least: float
-    constant: Array
-    weight: Array
-    share: float
-    tolerance: float
-    rule: Array
-    gain: float
-
-
-class Families(NamedTuple):
-    """Families of all variables in three copies (NOW, BEFORE, KEPT), with space for m parents each.
-
-    Parameters
-    ----------
-    n_parents : (3, n) int64
-        Number of parents.
-    parents : (3, n, m) int64
-        In the order in which they came.
-    factor : (3, n, m, m) float64
-        Cholesky factor of the parents' part of the matrix, but the diagonal has its reciprocals, and 0 for a
-        parent that those before it determine.
-    slopes : (3, n, m) float64
-        Regression coefficients.
-    figures : (3, n, 4) float64
-        Residual of u (LEFT), the logarithm of the determinant (LOG_DETERMINANT), the score (SCORE), and
-        the least c^2 / variance with which another parent can gain (NEED).
-    """
-
-    n_parents: Array
-    parents: Array
-    factor: Array
-    slopes: Array
-    figures: Array
-
-
-LEFT, LOG_DETERMINANT, SCORE, NEED = 0, 1, 2, 3
-
-
-class Room(NamedTuple):
-    """Order and scratch memory.
-
-    Parameters
-    ----------
-    order, place : (3, n) int64
-        NOW, and the copies of it.
-    marked : (3, n) bool
-        Families that have a copy.
-    listed : (3, n) int64
-        The same as a list.
-    n_listed : (3,) int64
-        Its length.
-    rows : (m, n) float64, rest : (n,) float64, covariances : (n,) float64
-        See `_condition`.
-    column : (m,) float64
-        A column of the inverse of a factor, or a row of a factor.
-    queue : (n,) int64, ends : (2,) int64, waiting : (n,) bool
-        Variables to be tried, a ring: entry i is ``queue[i % n]``; each is there at most once.
-    full : (1,) bool
-        True if a family would have had more parents than the arrays hold.
-    """
-
-    order: Array
-    place: Array
-    marked: Array
-    listed: Array
-    n_listed: Array
-    rows: Array
-    rest: Array
-    covariances: Array
-    column: Array
-    queue: Array
-    ends: Array
-    waiting: Array
-    full: Array
-
-
-@inner
+@plain_inner
 def _score(u: int, k: int, left: float, log_determinant: float, problem: Problem) -> float:
     """Score a family with k parents."""
     left = max(left, problem.tolerance * problem.matrix[u, u])
     return float(problem.constant[k] - problem.weight[k] * np.log(left) - problem.share * log_determinant)
 
 
-@inner
+@plain_inner
 def _need(u: int, k: int, left: float, gain: float, problem: Problem) -> float:
     """Return the least c^2 / variance with which another parent than the k of u can gain so much."""
     if k + 2 >= len(problem.constant):
@@ -169,7 +73,7 @@ def _need(u: int, k: int, left: float, gain: float, problem: Problem) -> float:
     return float(left * (1.0 - np.exp(min(price / problem.weight[k + 1], 0.0))))
 
 
-@inner
+@plain_inner
 def _condition(i: int, u: int, w: int, factor: Array, matrix: Array, tolerance: float, room: Room) -> None:
     """Make w the parent of u with number i, and update the covariances that it explains.
 
@@ -199,11 +103,11 @@ def _condition(i: int, u: int, w: int, factor: Array, matrix: Array, tolerance: 
     rest[w] = covariances[w] = 0.0
 
 
-@inner
+@plain_inner
 def _worst(
     u: int, k: int, parents: Array, factor: Array, slopes: Array, figures: Array, problem: Problem, room: Room
 ) -> int:
-    """Compute the slopes of u's k parents; return the one whose removal gains most, or NOBODY."""
+    """Compute the slopes of u's k parents; return the one whose removal gains most, or NO_VARIABLE."""
     for i in range(k - 1, -1, -1):
         slope = room.rows[i, u]
         for j in range(i + 1, k):
@@ -211,7 +115,7 @@ def _worst(
         slopes[i] = slope * factor[i, i]
     # Without parent i, slope^2 / precision more is left of u, where the precision of i given the other
     # parents is the sum of the squares in its column of the factor's inverse.
-    best, worst, column = problem.gain, NOBODY, room.column
+    best, worst, column = problem.gain, NO_VARIABLE, room.column
     least_left = np.inf
     for i in range(k):
         if problem.rule[parents[i], u] == REQUIRED:
@@ -237,9 +141,12 @@ def _worst(
     return worst
 
 
-@inner
+@plain_inner
 def _settle(u: int, families: Families, problem: Problem, room: Room) -> None:
     """Grow and shrink the parents of u until neither gains, beginning with those that it has."""
+    if problem.by_blocks:
+        blocks.settle(u, families, problem, room)
+        return
     parents, factor, slopes = families.parents[NOW, u], families.factor[NOW, u], families.slopes[NOW, u]
     figures, matrix, tolerance = families.figures[NOW, u], problem.matrix, problem.tolerance
     rest, covariances, order, rule = room.rest, room.covariances, room.order[NOW], problem.rule
@@ -264,7 +171,7 @@ def _settle(u: int, families: Families, problem: Problem, room: Room) -> None:
         figures[SCORE] = _score(u, k, left, figures[LOG_DETERMINANT], problem)
         need = _need(u, k, left, 0.0, problem)
         figures[NEED] = need
-        best, chosen = problem.gain, NOBODY
+        best, chosen = problem.gain, NO_VARIABLE
         for p in range(position):
             w = order[p]
             c = covariances[w]
@@ -275,14 +182,14 @@ def _settle(u: int, families: Families, problem: Problem, room: Room) -> None:
                     best, chosen = gain, w
                     # The next one has to gain more: without a share of the determinant, by c^2 / variance.
                     need = c * c / rest[w] if problem.share == 0.0 else _need(u, k, left, gain, problem)
-        if chosen != NOBODY and left_over:
+        if chosen != NO_VARIABLE and left_over:
             if k < len(parents):
                 parents[k] = chosen
                 k += 1
                 continue
             room.full[0] = True
         worst = _worst(u, k, parents, factor, slopes, figures, problem, room)
-        if worst == NOBODY or not left_over:
+        if worst == NO_VARIABLE or not left_over:
             break
         k -= 1
         for i in range(worst, k):
@@ -291,16 +198,19 @@ def _settle(u: int, families: Families, problem: Problem, room: Room) -> None:
     families.n_parents[NOW, u] = k
 
 
-@inner
+@plain_inner
 def _change(u: int, dropped: int, added: int, families: Families, problem: Problem, room: Room) -> float:
     """Drop the parent of u with one number, or add one, and settle; return the gain in score."""
     k, parents = families.n_parents[NOW, u], families.parents[NOW, u]
-    if dropped == NOBODY and k == len(parents):
+    full = k == len(parents)
+    if problem.by_blocks and dropped == NO_VARIABLE:
+        full = not blocks.fits(u, added, families, problem)
+    if dropped == NO_VARIABLE and full:
         room.full[0] = True
         return 0.0
-    _keep(NOW, BEFORE, u, families, room)
+    _keep(NOW, BEFORE, u, families, problem, room)
     before = families.figures[NOW, u, SCORE]
-    if dropped == NOBODY:
+    if dropped == NO_VARIABLE:
         parents[k] = added
         families.n_parents[NOW, u] = k + 1
     else:
@@ -311,16 +221,19 @@ def _change(u: int, dropped: int, added: int, families: Families, problem: Probl
     return float(families.figures[NOW, u, SCORE] - before)
 
 
-@inner
-def _gains(u: int, w: int, c: float, families: Families, problem: Problem, room: Room) -> bool:
-    """Return whether w gains as a further parent of u; `c` is its covariance with the residual of u."""
-    k, parents, factor, row = (
-        families.n_parents[NOW, u],
-        families.parents[NOW, u],
-        families.factor[NOW, u],
-        room.column,
-    )
-    rest = problem.matrix[w, w]
+@plain_inner
+def _gains(u: int, w: int, families: Families, problem: Problem, room: Room) -> bool:
+    """Return whether w gains as a further parent of u."""
+    if problem.by_blocks:
+        return blocks.gains(u, w, families, problem, room)
+    k, parents, slopes = families.n_parents[NOW, u], families.parents[NOW, u], families.slopes[NOW, u]
+    # Its covariance with the residual of u.
+    c = problem.matrix[w, u]
+    for i in range(k):
+        c -= slopes[i] * problem.matrix[w, parents[i]]
+    if c * c <= families.figures[NOW, u, NEED] * problem.least[w]:
+        return False
+    factor, row, rest = families.factor[NOW, u], room.column, problem.matrix[w, w]
     for i in range(k):
         weight = problem.matrix[w, parents[i]]
         for j in range(i):
@@ -336,9 +249,12 @@ def _gains(u: int, w: int, c: float, families: Families, problem: Problem, room:
     return bool(score > figures[SCORE] + problem.gain)
 
 
-@inner
-def _copy(source: int, target: int, u: int, families: Families) -> None:
+@plain_inner
+def _copy(source: int, target: int, u: int, families: Families, problem: Problem) -> None:
     """Copy a family."""
+    if problem.by_blocks:
+        blocks.copy_family(source, target, u, families, problem)
+        return
     k = families.n_parents[source, u]
     families.n_parents[target, u] = k
     for i in range(k):
@@ -350,17 +266,17 @@ def _copy(source: int, target: int, u: int, families: Families) -> None:
         families.figures[target, u, i] = families.figures[source, u, i]
 
 
-@inner
-def _keep(source: int, target: int, u: int, families: Families, room: Room) -> None:
+@plain_inner
+def _keep(source: int, target: int, u: int, families: Families, problem: Problem, room: Room) -> None:
     """Copy a family unless there is a copy already."""
     if not room.marked[target, u]:
         room.marked[target, u] = True
         room.listed[target, room.n_listed[target]] = u
         room.n_listed[target] += 1
-        _copy(source, target, u, families)
+        _copy(source, target, u, families, problem)
 
 
-@inner
+@plain_inner
 def _forget(copy: int, room: Room) -> None:
     """Drop all copies."""
     for i in range(room.n_listed[copy]):
@@ -368,7 +284,7 @@ def _forget(copy: int, room: Room) -> None:
     room.n_listed[copy] = 0
 
 
-@inner
+@plain_inner
 def _keep_order(source: int, target: int, room: Room) -> None:
     """Copy the order."""
     for p in range(room.order.shape[1]):
@@ -376,16 +292,16 @@ def _keep_order(source: int, target: int, room: Room) -> None:
         room.place[target, p] = room.place[source, p]
 
 
-@inner
-def _return_to(copy: int, families: Families, room: Room) -> None:
+@plain_inner
+def _return_to(copy: int, families: Families, problem: Problem, room: Room) -> None:
     """Restore all families and the order from the copies."""
     for i in range(room.n_listed[copy]):
-        _copy(copy, NOW, room.listed[copy, i], families)
+        _copy(copy, NOW, room.listed[copy, i], families, problem)
     _keep_order(copy, NOW, room)
     _forget(copy, room)
 
 
-@inner
+@plain_inner
 def _walk(
     v: int, back: bool, most: int, families: Families, problem: Problem, room: Room
 ) -> tuple[float, float, int]:
@@ -393,9 +309,8 @@ def _walk(
 
     Returns the gain in score, the best gain on the way, and after how many steps that was.
     """
-    order, place, matrix, rule = room.order[NOW], room.place[NOW], problem.matrix, problem.rule
-    count, parents, slopes = families.n_parents[NOW], families.parents[NOW], families.slopes[NOW]
-    figures, least = families.figures[NOW], problem.least
+    order, place, rule = room.order[NOW], room.place[NOW], problem.rule
+    count, parents = families.n_parents[NOW], families.parents[NOW]
     total, best, best_steps = 0.0, 0.0, int64(0)
     for step in range(most):
         here = place[v]
@@ -411,23 +326,17 @@ def _walk(
         place[u], place[v] = here, there
         for i in range(count[second]):
             if parents[second, i] == first:
-                total += _change(second, int64(i), NOBODY, families, problem, room)
+                total += _change(second, int64(i), NO_VARIABLE, families, problem, room)
                 break
-        if rule[second, first] != FORBIDDEN:
-            c = matrix[second, first]
-            for i in range(count[first]):
-                c -= slopes[first, i] * matrix[second, parents[first, i]]
-            if c * c > figures[first, NEED] * least[second] and _gains(
-                first, second, c, families, problem, room
-            ):
-                total += _change(first, NOBODY, second, families, problem, room)
+        if rule[second, first] != FORBIDDEN and _gains(first, second, families, problem, room):
+            total += _change(first, NO_VARIABLE, second, families, problem, room)
         # Of places that rounding alone tells apart the nearest.
         if total > best + problem.gain:
             best, best_steps = total, int64(step + 1)
     return total, best, best_steps
 
 
-@inner
+@plain_inner
 def _enqueue(v: int, room: Room) -> None:
     """Enqueue v unless it is in the queue."""
     if not room.waiting[v]:
@@ -436,12 +345,12 @@ def _enqueue(v: int, room: Room) -> None:
         room.ends[END] += 1
 
 
-@inner
-def _accept(families: Families, room: Room) -> None:
+@plain_inner
+def _accept(families: Families, problem: Problem, room: Room) -> None:
     """Accept the move: enqueue the changed variables and their parents, and keep their former families."""
     for i in range(room.n_listed[BEFORE]):
         u = room.listed[BEFORE, i]
-        _keep(BEFORE, KEPT, u, families, room)
+        _keep(BEFORE, KEPT, u, families, problem, room)
         _enqueue(u, room)
         for copy in (NOW, BEFORE):
             for j in range(families.n_parents[copy, u]):
@@ -449,31 +358,35 @@ def _accept(families: Families, room: Room) -> None:
     _forget(BEFORE, room)
 
 
-@inner
+@plain_inner
 def _insert(v: int, families: Families, problem: Problem, room: Room) -> float:
     """Move v to the place where the score is best, if that gains; return the gain."""
     n = room.order.shape[1]
     _keep_order(NOW, BEFORE, room)
     _, left_gain, left_steps = _walk(v, BACK, n, families, problem, room)
-    _return_to(BEFORE, families, room)
+    _return_to(BEFORE, families, problem, room)
     _, right_gain, right_steps = _walk(v, AHEAD, n, families, problem, room)
-    _return_to(BEFORE, families, room)
+    _return_to(BEFORE, families, problem, room)
     back = left_gain >= right_gain - problem.gain
     steps = left_steps if back else right_steps
     if steps == 0:
         return 0.0
     # The same steps again give the same families.
     gain, _, _ = _walk(v, back, steps, families, problem, room)
-    _accept(families, room)
+    _accept(families, problem, room)
     return gain
 
 
 @kernel
-def climb(families: Families, problem: Problem, room: Room) -> float:
-    """Move each variable in the queue to its best place, until the queue is empty; return the gain."""
+def climb(at_once: int, families: Families, problem: Problem, room: Room) -> float:
+    """Move each variable in the queue to its best place, until the queue is empty; return the gain.
+
+    Returns as well after `at_once` variables; the next call goes on.
+    """
     # The bound is for rounding, as that of `_settle`: what is still in the queue then is dropped.
     total, most = 0.0, room.ends[BEGIN] + MOST_MOVES * len(room.queue)
-    while room.ends[BEGIN] < room.ends[END]:
+    last = room.ends[BEGIN] + at_once
+    while room.ends[BEGIN] < min(room.ends[END], last):
         v = room.queue[room.ends[BEGIN] % len(room.queue)]
         room.ends[BEGIN] += 1
         room.waiting[v] = False
@@ -515,7 +428,7 @@ def kick(rounds: int, moves: int, random: Array, families: Families, problem: Pr
             gain, _, _ = _walk(v, draw(random, int64(2)) == 0, steps, families, problem, room)
             total += gain
             _enqueue(v, room)
-            _accept(families, room)
-        total += climb(families, problem, room)
+            _accept(families, problem, room)
+        total += climb(int64(MOST_MOVES) * n, families, problem, room)
         if total < -problem.gain:
-            _return_to(KEPT, families, room)
+            _return_to(KEPT, families, problem, room)

@@ -1,4 +1,7 @@
-"""Search over orders of Gaussian variables, from one matrix of correlations (`_kernels.py`)."""
+"""Search over orders of Gaussian variables, from one matrix of correlations (`_kernels.py`).
+
+A variable is one column of the matrix, or several: the indicators of its states (`blocks/_kernels.py`).
+"""
 
 from __future__ import annotations
 
@@ -9,72 +12,78 @@ import numpy as np
 from f2sl._arrays import Floats, Integers
 from f2sl._deadline import Deadline
 from f2sl._progress import stage
+from f2sl._threads import one_blas_thread
 from f2sl.constraints import Constraints
 from f2sl.search.growing import LEAST_GAIN, Found
+from f2sl.search.growing.state import FORBIDDEN, REQUIRED, Blocks, Families, Problem, Room
 from f2sl.search.orders import following
 from f2sl.search.orders.parent_sets import RELATIVE_TOLERANCE
+from f2sl.stats.conditioning import COLLINEAR
 from f2sl.stats.scores.gaussian import GaussianScore
+from f2sl.storage.mixed.engine import MixedEngine
 from f2sl.storage.moments import Moments
 
 FIRST_ROOM = 16
 """Initial space for the parents of a variable; doubled as often as needed."""
 STEPS_AT_ONCE = 1 << 13
-"""Disturbances times variables in one call of the kernel; then progress is shown and Ctrl-C noticed."""
+"""Disturbances times columns in one call of the kernel; then progress is shown and Ctrl-C noticed."""
+WORK_AT_ONCE, WORK_EACH = 1 << 27, 1 << 24
+"""The same as work on blocks of columns (`Room.work` times columns), and the work that a disturbance may take
+in the mean: on wide tables of strongly related columns each takes as long as a climb, and fewer are made."""
+RIDGE, SURE = 1e-9, 1e-3
+"""See `_least_of_blocks`."""
+NO_BLOCKS = Blocks(*[np.zeros(0, np.int64)] * 2, np.zeros(0), 0.0, np.zeros((0, 0)), np.zeros((0, 0)), 0, 0)
 
 
 def search_numbers(
-    score: GaussianScore,
-    moments: Moments,
+    problem: Problem,
     orders: Sequence[Integers],
     *,
-    edge_cost: float,
     kicks: Sequence[int],
     moves: int,
     seed: int = 0,
-    max_parents: int | None = None,
-    constraints: Constraints | None = None,
+    constraints: Constraints,
     deadline: Deadline | None = None,
 ) -> Found:
     """Climb from each of `orders`, and improve the best local optimum by iterated local search.
 
     Parameters
     ----------
-    score : GaussianScore
-        Score to maximise.
-    moments : Moments
-        Without gaps.
+    problem : Problem
+        Made by `of_numbers` or `of_blocks`.
     orders : sequence of (n,) int64
         Orders to start from; each lists all variables once.
-    edge_cost : float
-        Penalty on the score for each edge.
     kicks : sequence of int
         Number of perturbations of the order, in stages that each end with a climb over all variables.
     moves : int
         Random moves in one perturbation.
     seed : int
         Random seed of the moves.
-    max_parents : int, optional
-        Most parents of a variable.
-    constraints : Constraints, optional
-        Forbidden and required arcs.
+    constraints : Constraints
+        Forbidden and required arcs, those of the problem.
     deadline : Deadline, optional
         When to end, with what was found; the first climb is always finished.
     """
-    rules = constraints or Constraints.none(len(moments.variances))
-    search = _Search(score, moments, edge_cost, max_parents, rules)
+    search = _Search(problem)
     deadline = deadline or Deadline(None)
-    best = max((search.climbed(following(order, rules)) for order in orders), key=lambda top: top[0])
-    random, done = np.array([seed % 2**31], np.int64), 0
+    best = max((search.climbed(following(order, constraints)) for order in orders), key=lambda top: top[0])
+    random = np.array([seed % 2**31], np.int64)
     search.begin(best[1])
+    width = len(problem.matrix)
     with stage("searching orders") as advance:
         for wanted in kicks:
-            while wanted and not deadline.passed:
-                rounds = min(wanted, max(1, STEPS_AT_ONCE // search.n))
+            left, most_work = wanted, search.work + wanted * WORK_EACH // width
+            rounds = 1 if problem.by_blocks else max(1, STEPS_AT_ONCE // width)
+            while left and search.work <= most_work and not deadline.passed:
+                rounds, before = min(left, rounds), search.work
                 search.kick(rounds, moves, random)
-                wanted, done = wanted - rounds, done + rounds
+                left -= rounds
                 advance(rounds / sum(kicks))
+                if problem.by_blocks:
+                    each = (search.work - before) / rounds
+                    rounds = min(max(1, int(WORK_AT_ONCE / width / max(each, 1.0))), STEPS_AT_ONCE)
             best = search.better(best, search.climb())
-    return Found(best[2], done == sum(kicks))
+    return Found(best[2], not deadline.passed)
 
 
 Top = tuple[float, Integers, Integers]
@@ -84,68 +93,64 @@ Top = tuple[float, Integers, Integers]
 class _Search:
     """State and problem of the search."""
 
-    def __init__(
-        self,
-        score: GaussianScore,
-        moments: Moments,
-        edge_cost: float,
-        max_parents: int | None,
-        rules: Constraints,
-    ) -> None:
+    def __init__(self, problem: Problem) -> None:
         from f2sl.search.growing import _kernels
 
         self._kernels = _kernels
-        self.n = n = len(moments.variances)
-        everyone = np.arange(n)
-        rule = rules.allows(everyone[:, None], everyone).astype(np.int8)
-        rule[tuple(rules.required.T)] = _kernels.REQUIRED
-        # One parent more than there may be has a score, too, and needs infinitely much to gain.
-        sizes = np.arange(n + 1.0)
-        form = score.linear_form(sizes, moments.n_rows)
-        possible = int(np.isfinite(form.constant).sum()) - 1
-        most = min(n - 1, possible, n if max_parents is None else max_parents)
-        most = max(most, int((rule == _kernels.REQUIRED).sum(axis=0).max(initial=0)))
-        matrix = np.ascontiguousarray(score.matrix(moments.correlations, moments.n_rows))
-        least = _least_left(matrix, max(score.tolerance, 1e-15))
-        self._problem = _kernels.Problem(
-            matrix,
-            least,
-            float(np.log(least.min(initial=1.0))),
-            (form.constant - edge_cost * sizes)[: most + 2],
-            form.weight[: most + 2],
-            form.share,
-            score.tolerance,
-            rule,
-            LEAST_GAIN + RELATIVE_TOLERANCE * float(form.weight[0]),
-        )
-        self._most = most
+        self._problem = problem
+        self.n = len(problem.rule)
+        widths = np.diff(problem.blocks.first) if problem.by_blocks else np.ones(1, np.int64)
+        self._widest = int(widths.max(initial=1))
+        self._most = problem.blocks.most_parents if problem.by_blocks else len(problem.constant) - 2
         self._allocate(FIRST_ROOM)
 
-    def _allocate(self, room: int) -> None:
+    def _allocate(self, size: int) -> None:
         """Enlarge the arrays to this many parents of a variable."""
-        n, m = self.n, max(1, min(room, self._most))
-        self._families = self._kernels.Families(
+        self._size = size
+        n, m, w = self.n, max(1, min(size, self._most)), self._widest
+        c, x = m, len(self._problem.matrix)
+        if self._problem.by_blocks:
+            c = min(size + size // 4 * (w - 1), x)
+        else:
+            w = 0
+        self._families = Families(
             np.zeros((3, n), np.int64),
             np.zeros((3, n, m), np.int64),
-            np.zeros((3, n, m, m)),
-            np.zeros((3, n, m)),
+            np.zeros((3, n, c, c)),
+            np.zeros((3, n, c * max(w, 1))),
             np.zeros((3, n, 4)),
+            np.zeros((3, n, w * w)),
+            np.zeros((3, n), np.int64),
         )
-        self._room = self._kernels.Room(
+        self._room = Room(
             np.zeros((3, n), np.int64),
             np.zeros((3, n), np.int64),
             np.zeros((3, n), np.bool_),
             np.zeros((3, n), np.int64),
             np.zeros(3, np.int64),
-            np.zeros((m, n)),
+            np.zeros((c, x)),
             np.zeros(n),
             np.zeros(n),
-            np.zeros(m),
+            np.zeros(c),
             np.zeros(n, np.int64),
             np.zeros(2, np.int64),
             np.zeros(n, np.bool_),
             np.zeros(1, np.bool_),
+            np.zeros((x, w)),
+            np.zeros((w, x)),
+            np.zeros((w, w)),
+            np.zeros((w, w)),
+            np.zeros((w, w + 1)),
+            np.zeros((w, c)),
+            np.zeros(w * w),
+            np.zeros((n if w else 0, n), np.int64),
+            np.zeros(2, np.int64),
         )
+
+    @property
+    def work(self) -> int:
+        """Work on blocks of columns so far, in products of rows."""
+        return int(self._room.work[0])
 
     def begin(self, order: Integers) -> None:
         """Begin with an order."""
@@ -160,16 +165,19 @@ class _Search:
 
     def climb(self) -> Top:
         """Repeat best-insertion moves until none improves the score."""
+        problem = self._problem
+        at_once = max(1, STEPS_AT_ONCE // len(problem.matrix))
         while True:
             gain = np.inf
             while gain > 0.0:
                 room = self._room
                 room.queue[:], room.ends[:], room.waiting[:] = room.order[0], (0, self.n), True
-                gain = self._kernels.climb(self._families, self._problem, room)
-            m = self._families.parents.shape[2]
-            if not room.full[0] or m == self._most:
+                gain = 0.0
+                while room.ends[0] < room.ends[1]:
+                    gain += self._kernels.climb(at_once, self._families, problem, room)
+            if not room.full[0] or self._size >= (len(problem.matrix) if problem.by_blocks else self._most):
                 return float(self._families.figures[0, :, 2].sum()), room.order[0].copy(), self._arrows()
-            self._allocate(2 * m)
+            self._allocate(2 * self._size)
             self.begin(room.order[0])
 
     def kick(self, rounds: int, moves: int, random: Integers) -> None:
@@ -186,6 +194,77 @@ class _Search:
         return np.array(arrows, np.int64).reshape(-1, 2)
 
 
+def of_numbers(
+    score: GaussianScore, moments: Moments, edge_cost: float, max_parents: int | None, rules: Constraints
+) -> Problem:
+    """Return the problem of a table of numbers without missing values."""
+    n, rule = len(moments.variances), _rule(rules)
+    # One parent more than there may be has a score, too, and needs infinitely much to gain.
+    sizes = np.arange(n + 1.0)
+    form = score.linear_form(sizes, moments.n_rows)
+    possible = int(np.isfinite(form.constant).sum()) - 1
+    most = _most_parents(min(n - 1, possible), max_parents, rule)
+    matrix = np.ascontiguousarray(score.matrix(moments.correlations, moments.n_rows))
+    least = _least_left(matrix, max(score.tolerance, 1e-15))
+    return Problem(
+        matrix,
+        least,
+        float(np.log(least.min(initial=1.0))),
+        (form.constant - edge_cost * sizes)[: most + 2],
+        form.weight[: most + 2],
+        form.share,
+        score.tolerance,
+        rule,
+        LEAST_GAIN + RELATIVE_TOLERANCE * float(form.weight[0]),
+        False,
+        NO_BLOCKS,
+    )
+
+
+def of_blocks(data: MixedEngine, edge_cost: float, max_parents: int | None, rules: Constraints) -> Problem:
+    """Return the problem of a table of both kinds, with the score "dg-bic"."""
+    from f2sl.stats.scores.mixed import alone, prices
+
+    n, rule, n_rows, start = data.n_variables, _rule(rules), data.n_rows, data.embedded.start
+    matrix = np.ascontiguousarray(data.embedded.correlations)
+    price = prices(data) + edge_cost
+    unknown = np.isinf(price)
+    price[unknown] = 0.0
+    rule[unknown & (rule != REQUIRED)] = FORBIDDEN
+    return Problem(
+        matrix,
+        *(np.zeros(0), 0.0, np.zeros(0), np.zeros(0), 0.0),
+        COLLINEAR,
+        rule,
+        LEAST_GAIN + RELATIVE_TOLERANCE * 0.5 * n_rows,
+        True,
+        Blocks(
+            start,
+            np.repeat(np.arange(n), np.diff(start)),
+            alone(data),
+            0.5 * n_rows,
+            price,
+            _least_of_blocks(matrix, start),
+            _most_parents(n - 1, max_parents, rule),
+            n_rows - 1,
+        ),
+    )
+
+
+def _rule(rules: Constraints) -> Integers:
+    """Return which arcs are allowed, (n, n) int8, as the kernels take it."""
+    everyone = np.arange(rules.n)
+    rule = rules.allows(everyone[:, None], everyone).astype(np.int8)
+    rule[tuple(rules.required.T)] = REQUIRED
+    return rule
+
+
+def _most_parents(possible: int, max_parents: int | None, rule: Integers) -> int:
+    """Return the most parents of a variable; required ones always find a place."""
+    most = possible if max_parents is None else min(possible, max_parents)
+    return max(most, int((rule == REQUIRED).sum(axis=0).max(initial=0)))
+
+
 def _least_left(matrix: Floats, tolerance: float) -> Floats:
     """Return a lower bound of what any others leave of each variable.
 
@@ -199,3 +278,26 @@ def _least_left(matrix: Floats, tolerance: float) -> Floats:
         return floor
     sure = len(matrix) * np.finfo(float).eps * np.abs(matrix).max() * np.abs(inverse).max() < 1e-4
     return np.maximum(floor, 0.99 / np.diag(inverse)) if sure else floor
+
+
+def _least_of_blocks(matrix: Floats, start: Integers) -> Floats:
+    """Return the inverse Cholesky factor of such a bound for each block of columns, (n, w * w).
+
+    Derived columns are the rule in real tables, so the matrix often has no inverse. With `RIDGE` on the
+    diagonal it has, and what others leave of a column is larger by `RIDGE` times the sum of the squared
+    coefficients of the others: too little to matter where more than `SURE` is left. Elsewhere there is no
+    bound.
+    """
+    widths = np.diff(start)
+    found = np.zeros((len(widths), int(widths.max(initial=1)) ** 2))
+    with one_blas_thread():
+        inverse = np.linalg.inv(matrix + RIDGE * np.eye(len(matrix)))
+        for v, (a, d) in enumerate(zip(start.tolist(), widths.tolist(), strict=False)):
+            # What is left has the inverse of this part of the inverse.
+            part = inverse[a : a + d, a : a + d]
+            values, vectors = np.linalg.eigh((part + part.T) / 2)
+            left = 0.9 / np.maximum(values, 1e-300)
+            left[left < SURE] = COLLINEAR
+            factor = np.linalg.inv(np.linalg.cholesky((vectors * left) @ vectors.T))
+            found[v, : d * d] = factor.ravel()
+    return found

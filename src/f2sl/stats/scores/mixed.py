@@ -3,58 +3,59 @@
 All add up over the families of a network, and higher is better.
 
 ==========  ====================================================================================
-"bdge"      marginal likelihood, by the best of a few models for each family
-"cg-bic"    maximum log likelihood of conditional Gaussian variables - log(N) / 2 for each parameter
-            (Andrews, Ramsey and Cooper 2018; :mod:`f2sl.stats.grouped`)
-"dg-bic"    the same of the degenerate Gaussian: numbers and indicator columns of states, jointly normal
-            (Andrews, Ramsey and Cooper 2019)
+"dg-bic"    maximum log likelihood of the degenerate Gaussian - log(N) / 2 for each parameter: numbers and
+            indicator columns of states, jointly normal (Andrews, Ramsey and Cooper 2019)
+"cg-bic"    the same of conditional Gaussian variables (Andrews, Ramsey and Cooper 2018;
+            :mod:`f2sl.stats.grouped`)
 ==========  ====================================================================================
 
-**bdge.** Each model gives the probability of a child given its parents, so the models of one child can be
-compared:
+Both are differences of one number for each set of variables, score(v | P) = L(P + v) - L(P), so equivalent
+networks have the same score, and no form of an equation prefers one member of a class.
 
-* a state variable, by intervals: BDeu, where numbers among the parents are cut into intervals;
-* a state variable, by Bayes' rule: BDeu given the states among the parents, times the density of the numbers
-  among them given child and states, over that given the states alone (BGe in each configuration);
-* a number, linear: BGe with the indicators of states among the parents as further numbers, so that they
-  shift it (additive); or with another equation for each configuration of the states;
-* a number, by intervals: BDeu of its own interval, and uniform within that. It detects non-linear relations
-  and numbers that are not normal.
+**dg-bic**, the default, treats the indicators of a variable with r states as r - 1 further numbers. Its
+likelihood is that of one normal distribution of all columns, so the score of a graph never exceeds the log
+likelihood of the graph in which all are linked. With S the covariances of a set's columns, N rows and d
+columns of v, ::
 
-A family of states alone has the score "bdeu". By Bayes' rule an edge between a number and states gains the
-same in both directions, if both use the same model. Often they do not, so equivalent networks may differ in
-this score.
+    score(v | P) = - N / 2 (log det S(P + v) - log det S(P) + d (1 + log 2 pi))
+                   - log(N) / 2 d (columns of P + 1 + (d + 1) / 2)
 
-**cg-bic** is a difference of one number for each set of variables, score(v | P) = L(P + v) - L(P), where L
-includes the penalty: equivalent networks have the same score, and also with "dg-bic". Families of states
-alone have the score "bic", those of numbers alone "bic-g", to the last bit, so all families of a search are
-comparable. A family with more configurations of states than rows has the score minus infinity.
+Indicators are not normal, but the difference of two scores is N times a sum of log(1 - squared canonical
+correlation): for two variables with states nearly half the chi-squared statistic of their table, for a number
+and states the analysis of variance, for two numbers the squared correlation. So more rows never link what is
+independent, and a link that is linear in the columns is found whatever the distribution of the noise. All
+comes from one matrix (:attr:`~f2sl.storage.mixed.engine.MixedEngine.embedded`), so a family takes
+microseconds however many rows there are. What is not linear in the columns, such as an effect of two states
+together that neither has alone, is not seen.
+
+With missing values each correlation comes from the rows that have both variables, and an edge must gain, on
+these rows, what it must without missing values (:func:`prices`).
+
+**cg-bic** has, for each configuration of states, means and covariances of its own. Families of states alone
+have the score "bic", those of numbers alone "bic-g", to the last bit. A family with more configurations of
+states than rows has the score minus infinity.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial, wraps
-from weakref import WeakKeyDictionary
+from functools import partial
 
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl.stats import _kernels
 from f2sl.stats.conditioning import COLLINEAR
-from f2sl.stats.grouped import GaussianParts, LikelihoodByGroup, MarginalByGroup, log_determinants, marginals
+from f2sl.stats.grouped import GaussianParts, LikelihoodByGroup, log_determinants
 from f2sl.stats.measures.information import LogTable
 from f2sl.stats.scores.base import AvailableFamilies, Compared, FamilyScores, Score
-from f2sl.stats.scores.dirichlet import BDeu
-from f2sl.stats.scores.gaussian import PRIOR_VARIANCE, GaussianBIC
+from f2sl.stats.scores.gaussian import GaussianBIC
 from f2sl.stats.scores.likelihood import BIC, LogLikelihood
 from f2sl.stats.scores.tables import FamilyFormula
-from f2sl.storage.mixed.block_sums import CELL_BITS
-from f2sl.storage.mixed.engine import BINS, Groups, MixedEngine
+from f2sl.storage.mixed.engine import Groups, MixedEngine
 from f2sl.storage.moments import DIGITS
-from f2sl.storage.protocol import CountingEngine, Queries, Tables
+from f2sl.storage.protocol import Queries
 from f2sl.table.column import MIXED
 
 
@@ -196,114 +197,6 @@ class ConditionalGaussianBIC(MixedScore):
 
 
 @dataclass(frozen=True)
-class BDGe(MixedScore):
-    """Marginal likelihood of each family by the best of a few models: BDeu of states, BGe of numbers.
-
-    Parameters
-    ----------
-    equivalent_sample_size : float
-        The weight of BDeu's prior, in samples.
-    """
-
-    equivalent_sample_size: float = 10.0
-
-    @property
-    def edge_log_prior(self) -> float:
-        """Prior of the F2SL paper on structures: - log(ess + 1) for each edge."""
-        return BDeu(self.equivalent_sample_size).edge_log_prior
-
-    def of_complete(self, data: MixedEngine, children: Integers, parents: Integers) -> Floats:
-        """Return the log score of each family, where no values are missing."""
-        scores = BDeu(self.equivalent_sample_size).families(_Binned(data.binned), children, parents)
-        of_numbers = data.is_number[children]
-        across = ~of_numbers & data.is_number[parents].any(axis=1)
-        if across.any():
-            by_bayes = self._by_bayes(data, children[across], parents[across], parents[across, :0])
-            scores[across] = np.fmax(scores[across], by_bayes)
-        if of_numbers.any():
-            children, parents = children[of_numbers], parents[of_numbers]
-            by_intervals = scores[of_numbers] + log_densities(data)[data.place[children]]
-            scores[of_numbers] = np.maximum(by_intervals, self._gaussian(data, children, parents))
-            scores[of_numbers] += log_units(data, children)
-        return scores
-
-    def _by_bayes(self, data: MixedEngine, children: Integers, parents: Integers, also: Integers) -> Floats:
-        """Return the score of states by Bayes' rule; NaN if there are too many configurations."""
-        presence = data.binned.presence.numbers
-        # Given the states among the parents, on the samples that have all of them.
-        members = np.where(data.is_number[parents], presence[parents], parents)
-        queries = Queries.of_some(np.column_stack([presence[also], members, children]))
-        formula = FamilyFormula(BDeu(self.equivalent_sample_size), LogTable(data.n_rows))
-        scores = data.binned.evaluate(queries, formula)[:, 0]
-        parts = GaussianParts(data, MarginalByGroup.on(data))
-        limits = np.column_stack([also, children]) if data.any_gaps else None
-        scores += parts.of(np.column_stack([parents, children]), also).log_likelihood
-        return np.asarray(scores - parts.of(parents, limits).log_likelihood)
-
-    @staticmethod
-    def _gaussian(data: MixedEngine, children: Integers, parents: Integers) -> Floats:
-        """Return the score of numbers of variance 1 by linear equations, the better of both kinds."""
-        everyone = np.column_stack([parents, children])
-        matrix = data.n_rows * data.embedded.correlations
-        matrix[np.diag_indices(len(matrix))] += PRIOR_VARIANCE
-        additive = np.zeros(len(children))
-        for sign, sets in ((1, everyone), (-1, parents)):
-            queries = embedded_columns(data, sets)
-            sizes = np.diff(queries.start)
-            n_rows = np.full(len(sizes), data.n_rows)
-            additive += sign * marginals(n_rows, sizes, log_determinants(matrix, queries))
-        # By configuration only where there are configurations; NaN is where there are too many of them.
-        some = (~data.is_number[parents]).any(axis=1)
-        parts = GaussianParts(data, MarginalByGroup.on(data))
-        own = parts.of(everyone[some]).log_likelihood - parts.of(parents[some]).log_likelihood
-        additive[some] = np.fmax(additive[some], own)
-        return additive
-
-    def on_rows(
-        self, data: MixedEngine, children: Integers, parents: Integers, also: Integers
-    ) -> tuple[Floats, Floats]:
-        """Score families on the samples without missing values in them and in `also`."""
-        counts = data.binned
-        limits = counts.presence.numbers[also]
-        formula = FamilyFormula(BDeu(self.equivalent_sample_size), LogTable(data.n_rows))
-        queries = Queries.of_some(np.column_stack([limits, parents, children]))
-        scores = counts.evaluate(queries, formula)[:, 0]
-        rows = data.complete_rows(np.column_stack([also, parents, children])).astype(np.float64)
-        across = ~data.is_number[children] & data.is_number[parents].any(axis=1) & (rows > 0)
-        if across.any():
-            by_bayes = self._by_bayes(data, children[across], parents[across], also[across])
-            scores[across] = np.fmax(scores[across], by_bayes)
-        some = data.is_number[children]
-        if some.any():
-            own, parents, also = children[some], parents[some], also[some]
-            columns = _Columns.of(data, own, parents, also, by_rows=True, added=PRIOR_VARIANCE)
-            rows[some] = columns.rows
-            # The score of a family without rows does not matter.
-            n_rows = np.maximum(columns.rows, 1.0).astype(np.int64)
-            # By intervals.
-            limits = counts.presence.numbers[np.column_stack([also, parents])]
-            in_each = counts.evaluate(Queries.of_some(np.column_stack([limits, own])), counts_of_child, BINS)
-            widths = log_widths(data)[data.place[own]]
-            deviations = 0.5 * np.log(np.maximum(columns.squares, 1.0) / n_rows)
-            densities = -(in_each * (np.where(np.isnan(widths), 0.0, widths) - deviations[:, None])).sum(
-                axis=1
-            )
-            densities -= 0.5 * np.log(n_rows) * (~np.isnan(widths)).sum(axis=1)
-            # By linear equations, of which there may be one for each configuration.
-            additive = marginals(n_rows, columns.of_all, columns.log_all)
-            additive -= marginals(n_rows, columns.of_parents, columns.log_parents)
-            parts = GaussianParts(data, MarginalByGroup.on(data))
-            by_group = (~data.is_number[parents]).any(axis=1)
-            if by_group.any():
-                own, parents, also = own[by_group], parents[by_group], also[by_group]
-                found = parts.of(np.column_stack([parents, own]), also).log_likelihood
-                found -= parts.of(parents, np.column_stack([also, own])).log_likelihood
-                additive[by_group] = np.fmax(additive[by_group], found)
-            scores[some] = np.maximum(scores[some] + densities, additive) + columns.log_units
-        return scores, rows
-
-
-@dataclass(frozen=True)
 class _Columns:
     """For families on their own samples: log determinants of their columns, with the terms to score them.
 
@@ -362,110 +255,45 @@ class _Columns:
         return cls(log_all, log_parents, *sizes, rows, squares, units)
 
 
-def counts_of_child(tables: Tables) -> Floats:
-    """Return the counts of tables of one variable that has up to `BINS` states, and presences."""
-    result = np.zeros((len(tables.queries), BINS))
-    sizes = np.diff(tables.cell_start)
-    owner = np.repeat(np.arange(len(sizes)), sizes)
-    result[owner, np.arange(len(tables.counts)) - tables.cell_start[owner]] = tables.counts
-    return result
-
-
-@dataclass(frozen=True)
-class _Binned:
-    """Engine that counts all variables of a table, numbers by intervals."""
-
-    counts: CountingEngine
-
-    @property
-    def n_rows(self) -> int:
-        """Number of samples."""
-        return self.counts.n_rows
-
-
-def _once(compute: Callable[[MixedEngine], Floats]) -> Callable[[MixedEngine], Floats]:
-    """Compute something once for each engine."""
-    known: WeakKeyDictionary[MixedEngine, Floats] = WeakKeyDictionary()
-
-    @wraps(compute)
-    def of(data: MixedEngine) -> Floats:
-        if data not in known:
-            known[data] = compute(data)
-        return known[data]
-
-    return of
-
-
-def _edges(data: MixedEngine) -> Iterator[tuple[Integers, Integers]]:
-    """Yield the histogram of each number, and the cells where its intervals begin and the last one ends."""
-    for counts, cuts in zip(data.histograms, data.cuts, strict=True):
-        occupied = np.flatnonzero(counts)
-        yield counts, np.concatenate([[occupied[0]], cuts, [occupied[-1] + 1]])
-
-
-def _cell(data: MixedEngine) -> float:
-    """Return the width of a cell of a histogram, as a whole number."""
-    scaling = data.moments.scaling
-    assert scaling is not None  # a mixed engine's moments are those of a table
-    return float(2.0 ** (scaling.coarse_bits - CELL_BITS) * scaling.coarse_unit)
-
-
-@_once
-def log_widths(data: MixedEngine) -> Floats:
-    """Return the logarithms of the widths of intervals as whole numbers, (n_numbers, BINS); NaN behind."""
-    found = np.full((len(data.numbers), BINS), np.nan)
-    for own, (_, edges) in zip(found, _edges(data), strict=True):
-        own[: len(edges) - 1] = np.log(np.diff(edges) * _cell(data))
-    return found
-
-
-@_once
-def log_densities(data: MixedEngine) -> Floats:
-    """Return the log density of each number within its intervals, to add to the score of the intervals.
-
-    The density is uniform between the smallest and the largest number of an interval, in units of the
-    number's standard deviation; log(N) / 2 is subtracted for each interval.
-    """
-    cells = _cell(data) / np.sqrt(data.moments.squares / data.n_rows)
-    found = np.empty(len(cells))
-    for v, (counts, edges) in enumerate(_edges(data)):
-        in_each = np.add.reduceat(counts, edges[:-1])
-        found[v] = -(in_each * np.log(np.diff(edges) * cells[v])).sum() - 0.5 * math.log(data.n_rows) * len(
-            in_each
-        )
-    return found
-
-
 @dataclass(frozen=True)
 class DegenerateGaussianBIC(MixedScore):
     """Log likelihood of numbers and states' indicators, treated as normal, less log(N) / 2 a parameter."""
 
-    def of_complete(self, data: MixedEngine, children: Integers, parents: Integers) -> Floats:
-        """Return the log score of each family, where no values are missing."""
+    def families(self, data: MixedEngine, children: Integers, parents: Integers) -> Floats:
+        """Return the log score of each family."""
         n_rows, embedded = data.n_rows, data.embedded
         sizes = np.diff(embedded.start)
-        of_child, of_parents = sizes[children], sizes[parents].sum(axis=1)
-        left = log_determinants(
-            embedded.correlations, embedded_columns(data, np.column_stack([parents, children]))
-        )
+        everyone = np.column_stack([parents, children])
+        left = log_determinants(embedded.correlations, embedded_columns(data, everyone))
         left -= log_determinants(embedded.correlations, embedded_columns(data, parents))
-        fit = -0.5 * n_rows * (left + of_child * (1.0 + math.log(2.0 * math.pi)))
-        fit += log_units(data, children)
-        parameters = of_child * (of_parents + 1.0 + (of_child + 1.0) / 2.0)
-        scores = fit - 0.5 * math.log(n_rows) * parameters
-        return np.where(of_parents + of_child < n_rows, scores, -np.inf)
+        scores = alone(data)[children] - 0.5 * n_rows * left
+        scores -= prices(data)[parents, children[:, None]].sum(axis=1)
+        return np.where(sizes[everyone].sum(axis=1) < n_rows, scores, -np.inf)
 
-    def on_rows(
-        self, data: MixedEngine, children: Integers, parents: Integers, also: Integers
-    ) -> tuple[Floats, Floats]:
-        """Score families on the samples without missing values in them and in `also`."""
-        columns = _Columns.of(data, children, parents, also)
-        of_child, rows = columns.of_all - columns.of_parents, columns.rows
-        left = columns.log_all - columns.log_parents
-        fit = -0.5 * rows * (left + of_child * (1.0 + math.log(2.0 * math.pi))) + columns.log_units
-        parameters = of_child * (columns.of_parents + 1.0 + (of_child + 1.0) / 2.0)
-        scores = fit - 0.5 * np.log(np.maximum(rows, 1.0)) * parameters
-        return np.where(columns.of_all < rows, scores, -np.inf), rows
+    def bind(self, engine: MixedEngine) -> FamilyScores:
+        """Prepare the score to score families on an engine's data."""
+        return Score.bind(self, engine)
+
+
+def alone(data: MixedEngine) -> Floats:
+    """Return the score "dg-bic" of each variable without parents, if its columns had a determinant of 1."""
+    n_rows, sizes = data.n_rows, np.diff(data.embedded.start)
+    own = -0.5 * n_rows * (1.0 + math.log(2.0 * math.pi)) * sizes
+    own -= 0.5 * math.log(n_rows) * sizes * (1.0 + (sizes + 1.0) / 2.0)
+    return np.asarray(own + log_units(data, np.arange(data.n_variables)))
+
+
+def prices(data: MixedEngine) -> Floats:
+    """Return the penalty of "dg-bic" for each parent (row) of each child (column).
+
+    With missing values, n of N samples have both: an edge must gain, in the n samples, what it must without
+    missing values. The fit of a family counts all N samples, so the penalty is N / n times as large, and
+    infinite for variables that no sample has together.
+    """
+    sizes = np.diff(data.embedded.start).astype(np.float64)
+    rows = np.maximum(data.embedded.rows, 2.0)
+    found = 0.5 * np.outer(sizes, sizes) * np.log(rows) * data.n_rows / rows
+    return np.where(data.embedded.rows > 0, found, np.inf)
 
 
 def embedded_columns(data: MixedEngine, sets: Integers) -> Queries:

@@ -1,0 +1,1 @@
+"""Families of blocks of columns, in the search over orders."""
