@@ -1,8 +1,32 @@
-"""Time limit of a search."""
+"""Time limit of a fit, and how work stops at it or on Ctrl-C with what it has found.
+
+A fit has one :class:`Deadline`. While it is the current one, :func:`checkpoint` raises :class:`TimeUp` once
+the time is up. Checkpoints are where long work is cut into pieces: between the pieces that threads work on,
+and where progress is reported. So no function needs the deadline as an argument to stop. Work that has
+something worth keeping is put into a block of :class:`keeping`, which ends early at the limit or on Ctrl-C.
+
+Examples
+--------
+>>> deadline, found = Deadline(1e-9), []
+>>> with limited(deadline):
+...     with keeping("only the first number was found"):
+...         found.append(1)
+...         checkpoint()
+...         found.append(2)
+>>> found, deadline.undone
+([1], 'only the first number was found')
+"""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+
+class TimeUp(BaseException):
+    """Raised by :func:`checkpoint` when the time is up; no handler of errors may catch it."""
 
 
 class Deadline:
@@ -13,17 +37,96 @@ class Deadline:
     seconds : float, optional
         None for no limit.
 
+    Attributes
+    ----------
+    undone : str or None
+        What was not done, once the work has stopped early.
+    interrupted : bool
+        True if Ctrl-C stopped it.
+
     Examples
     --------
     >>> Deadline(None).passed, Deadline(1e-9).passed
     (False, True)
     """
 
-    def __init__(self, seconds: float | None) -> None:
+    def __init__(self, seconds: float | None = None) -> None:
         self.seconds = seconds
         self._end = None if seconds is None else time.monotonic() + seconds
+        self.undone: str | None = None
+        self.interrupted = False
 
     @property
     def passed(self) -> bool:
         """True if the time is up."""
         return self._end is not None and time.monotonic() >= self._end
+
+    @property
+    def stopped(self) -> bool:
+        """True if the work has stopped early; what follows should only put the result together."""
+        return self.undone is not None
+
+    def stop(self, undone: str, interrupted: bool = False) -> None:
+        """Record that the work stops early, and what is not done; no checkpoint raises from here on."""
+        self.undone, self.interrupted = undone, interrupted
+
+    @property
+    def note(self) -> str:
+        """Note for the user on why the result is incomplete."""
+        why = "interrupted" if self.interrupted else f"the time limit of {self.seconds:g} s was reached"
+        return f"incomplete: {why}; {self.undone}"
+
+
+_current: ContextVar[Deadline | None] = ContextVar("f2sl_deadline", default=None)
+
+
+@contextmanager
+def limited(deadline: Deadline | None) -> Iterator[None]:
+    """Make a deadline, or none, the current one during a ``with`` block."""
+    token = _current.set(deadline)
+    try:
+        yield
+    finally:
+        _current.reset(token)
+
+
+def current() -> Deadline:
+    """Return the current deadline; one without a limit if there is none."""
+    return _current.get() or Deadline()
+
+
+class keeping:
+    """Block that ends early, without an error, at the time limit or on Ctrl-C, and keeps what it has found.
+
+    The current deadline then remembers that the work has stopped. Without a current one, nothing is caught.
+
+    Parameters
+    ----------
+    undone : str
+        What is not done if the block ends early, for a note.
+    found : callable
+        Whether there is something to keep; otherwise the block ends like any other.
+    """
+
+    def __init__(self, undone: str, found: Callable[[], bool] = lambda: True) -> None:
+        self._undone, self._found = undone, found
+
+    def __enter__(self) -> None:
+        self._deadline = _current.get()
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        deadline = self._deadline
+        # A second Ctrl-C, while the result is put together, is an interrupt like any other.
+        if deadline is None or deadline.stopped or not isinstance(error, TimeUp | KeyboardInterrupt):
+            return False
+        if not self._found():
+            return False
+        deadline.stop(self._undone, isinstance(error, KeyboardInterrupt))
+        return True
+
+
+def checkpoint() -> None:
+    """Raise :class:`TimeUp` if the current deadline has passed and the work has not stopped yet."""
+    deadline = _current.get()
+    if deadline is not None and deadline.passed and not deadline.stopped:
+        raise TimeUp

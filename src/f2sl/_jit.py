@@ -17,6 +17,7 @@ sum with one and passes the sum on, makes Numba compile again; ``int64(0)`` does
 
 from __future__ import annotations
 
+import atexit
 import json
 import sys
 import time
@@ -52,6 +53,7 @@ from f2sl._compiler import InnerCompiler, KernelCompiler
 
 # Without the types that Numba's stubs give to some of their methods.
 event: Any = import_module("numba.core.event")
+compiler_lock: Any = import_module("numba.core.compiler_lock")
 caching: Any = import_module("numba.core.caching")
 containers: Any = import_module("numba.core.types.containers")
 runtime: Any = import_module("numba.core.runtime._nrt_python")
@@ -109,6 +111,11 @@ event.register("numba:compile", _Listener())
 # What machine code from the cache may call to allocate memory; for what is compiled, Numba does the same.
 for _name, _address in runtime.c_helpers.items():
     llvm.add_symbol(_name if _name.startswith("_") else f"NRT_{_name}", _address)
+
+
+# A thread that was left behind may still be compiling when the process ends, and LLVM must not be taken down
+# in the middle of it: wait for that kernel, and let no other begin.
+atexit.register(compiler_lock.global_compiler_lock.acquire)
 
 
 class _CacheFile(caching.IndexDataCacheFile):  # type: ignore[misc]

@@ -20,6 +20,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from f2sl._deadline import checkpoint
+
 
 class Display:
     """Receives the beginning, progress and end of stages; this base class shows nothing."""
@@ -56,11 +58,20 @@ def showing(display: Display) -> Iterator[Display]:
 
 @contextmanager
 def stage(name: str) -> Iterator[Callable[[float], None]]:
-    """Report a stage to the current display; yield a function that reports finished shares."""
+    """Report a stage to the current display; yield a function that reports finished shares.
+
+    Its beginning and each report are checkpoints of the time limit.
+    """
+    checkpoint()
     display = _current.get(_NOBODY)
     display.begin(name)
+
+    def advance(share: float) -> None:
+        display.advance(share)
+        checkpoint()
+
     try:
-        yield display.advance
+        yield advance
     finally:
         display.end()
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import f2sl
+from f2sl._deadline import Deadline
 from f2sl.constraints import Constraints
 from f2sl.errors import OptionError
 from f2sl.orient.climbing import orient_by_score
@@ -195,7 +196,7 @@ def test_the_true_class_from_the_moments_of_a_whole_population(name):
     learner = f2sl.F2SLh(alpha=1e-6, clean_up=3, symmetry="and")
     learner.timings_, learner.notes_ = {}, []
     learner.feature_names_in_ = np.array(graph.nodes, dtype=object)
-    learner._constraints = Constraints.none(graph.n_nodes)
+    learner._constraints, learner._deadline = Constraints.none(graph.n_nodes), Deadline()
     assert learner._learn(engine, tuple(graph.nodes)).to_cpdag() == graph.to_cpdag()
 
 

@@ -47,4 +47,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         run(given)
 
-    return exit_code_of(work, for_good=arguments is None)
+    code = exit_code_of(work, for_good=arguments is None)
+    if arguments is None:
+        # After an interrupt there may be millions of objects. The interpreter would search them for garbage
+        # several times before the process ends, for seconds.
+        gc.freeze()
+    return code

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Integers
-from f2sl._deadline import Deadline
+from f2sl._deadline import Deadline, TimeUp, current
 from f2sl._estimator import Estimator
 from f2sl._options import option, whole
 from f2sl._progress import stage
@@ -86,6 +86,8 @@ class ByScore(LocalLearner, WithNetworks):
         except KeyboardInterrupt:
             run.interrupted = True
             raise Interrupted(self.sets(run)) from None
+        except TimeUp:
+            run.out_of_time = True
         return self.sets(run)
 
     def explore_one(self, run: Run, target: int) -> Mapping[int, float]:
@@ -116,7 +118,7 @@ class Run:
     spouses : dict of int to Around
         The same for the second search of algorithms that have one.
     deadline : Deadline
-        Time limit.
+        The learner's own time limit, or that of the fit that it is a part of.
     out_of_time, interrupted : bool
         True if the time limit or Ctrl-C ended the work.
     """
@@ -132,7 +134,7 @@ class Run:
         self.rules = learner.rules
         self._order = learner.order
         self._varies: NDArray[np.bool_] = engine.cardinalities > 1
-        self.deadline = Deadline(learner.time_limit)
+        self.deadline = current() if learner.time_limit is None else Deadline(learner.time_limit)
         self._latest: Found = {}
 
     def look_up(

@@ -30,6 +30,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from f2sl._arrays import Floats, Integers, Mask
+from f2sl._deadline import checkpoint
 from f2sl.constraints import Constraints
 from f2sl.stats.answers import DEPENDENT, Answers, IndependenceTest
 
@@ -156,6 +157,7 @@ def answer_all(search: Search[Result], test: IndependenceTest) -> Result:
     try:
         questions = next(search)
         while True:
+            checkpoint()
             questions = search.send(_ask(questions, test))
     except StopIteration as end:
         result: Result = end.value

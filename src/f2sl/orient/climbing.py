@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from f2sl._arrays import Integers
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
@@ -22,7 +20,6 @@ def orient_by_score(
     max_stall: int,
     start: Integers | None = None,
     constraints: Constraints | None = None,
-    may_go_on: Callable[[], bool] = lambda: True,
 ) -> tuple[DAG, Climbed]:
     """Find the best DAG within a skeleton by hill climbing; return it, with strengths, and the climb.
 
@@ -41,7 +38,6 @@ def orient_by_score(
             start=start,
             constraints=constraints,
             on_step=lambda step, value: advance(share),
-            may_go_on=may_go_on,
         )
     return weighted_dag(skeleton, names, climbed.arrows), climbed
 

@@ -135,7 +135,7 @@ def count_lattice(
     max_parents : int, optional
         Largest number of parents of a variable.
     deadline : Deadline, optional
-        When to stop, as on Ctrl-C; families without parents are considered in any case.
+        When to stop, as on Ctrl-C; families with as few parents as are required are considered in any case.
     advance : callable, optional
         Called with the share of the work that each finished piece makes up.
     constraints : Constraints, optional
@@ -155,7 +155,9 @@ def count_lattice(
     n_families = level = 0
     n_sets = sum(math.comb(k, size) for size in range(1, most + 2))
     # A level is left out as a whole or done as a whole, so that what is returned early is a sound answer to
-    # the question with fewer parents. Level 0 is always done: without it there would be no network at all.
+    # the question with fewer parents. The first levels are always done, up to the number of parents that are
+    # required of some variable: without them there would be no network at all.
+    least = 0 if not constraints else int(np.bincount(constraints.required[:, 1]).max(initial=0))
     try:
         for level in range(most + 1):
             _kernels.choose_families(level, *bounds, ceilings.sizes, open_for, best_of, wanted)
@@ -164,7 +166,7 @@ def count_lattice(
             masks = np.flatnonzero(wanted)
             wanted[:] = False
             for first in range(0, len(masks), SETS_PER_STEP):
-                if deadline is not None and level > 0 and deadline.passed:
+                if deadline is not None and level > least and deadline.passed:
                     return Lattice(values, n_families, level - 1, complete=False)
                 some = masks[first : first + SETS_PER_STEP]
                 values[some], occupied = scores.subsets(members, some)
@@ -173,7 +175,7 @@ def count_lattice(
                     advance(math.comb(k, level + 1) / n_sets * len(some) / len(masks))
             n_families += _kernels.score_families(level, *bounds, values, ceilings.sizes, open_for, best_of)
     except KeyboardInterrupt:
-        if level == 0:
+        if level <= least:
             raise
         return Lattice(values, n_families, level - 1, complete=False, interrupted=True)
     return Lattice(values, n_families, most, complete=True)

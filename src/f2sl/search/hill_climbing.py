@@ -23,6 +23,7 @@ from typing import Protocol
 import numpy as np
 
 from f2sl._arrays import Floats, Integers, Mask
+from f2sl._deadline import checkpoint, keeping
 from f2sl.constraints import Constraints
 from f2sl.search.admissible import Admissible
 from f2sl.search.climbing import _kernels
@@ -67,9 +68,10 @@ def hill_climb(
     start: Integers | None = None,
     constraints: Constraints | None = None,
     on_step: Callable[[int, float], None] | None = None,
-    may_go_on: Callable[[], bool] = lambda: True,
 ) -> Climbed:
     """Climb to a DAG over variables 0 to n - 1, using only the given edges.
+
+    At the time limit of a fit, or on Ctrl-C in one, it ends with the best graph so far.
 
     Parameters
     ----------
@@ -92,8 +94,6 @@ def hill_climb(
         are among `edges` or not, and are neither deleted nor reversed.
     on_step : callable, optional
         Called with the number of steps and the score after each step.
-    may_go_on : callable
-        Asked before each step whether to make it.
     """
     begin = edges[:0] if start is None else start
     if constraints:
@@ -102,15 +102,17 @@ def hill_climb(
     state = _State(family_score, n, edges, edge_log_prior, begin)
     best_score, best = state.score, state.copy()
     steps = stalled = 0
-    while stalled < max_stall and may_go_on() and state.step(tabu_length):
-        steps += 1
-        if state.score > best_score + state.tolerance:
-            best_score, best = state.score, state.copy()
-            stalled = 0
-        else:
-            stalled += 1
-        if on_step is not None:
-            on_step(steps, state.score)
+    with keeping("hill climbing was not finished, so with more time the score may be higher"):
+        while stalled < max_stall and state.step(tabu_length):
+            steps += 1
+            if state.score > best_score + state.tolerance:
+                best_score, best = state.score, state.copy()
+                stalled = 0
+            else:
+                stalled += 1
+            if on_step is not None:
+                on_step(steps, state.score)
+            checkpoint()
     # The score is added up again, so that rounding errors of single steps do not add up.
     present, own = best
     arrows = state.arrows(present)

@@ -19,6 +19,7 @@ import numpy as np
 
 from f2sl._ahead import HELPERS
 from f2sl._arrays import Integers
+from f2sl._deadline import Deadline, TimeUp, limited
 from f2sl._estimator import Estimator
 from f2sl._options import option
 from f2sl._owners import refuse_unknown
@@ -34,7 +35,7 @@ from f2sl.knowledge import Knowledge
 from f2sl.local.base import Neighbourhoods, check_required_parents
 from f2sl.local.separating_sets import SeparatingSets
 from f2sl.reading.open import open_for, reading_defaults
-from f2sl.skeleton import Skeleton
+from f2sl.skeleton import Skeleton, constrained, from_edges
 from f2sl.stats.answers import INDEPENDENT
 from f2sl.stats.choose import check_choice, make_test, settle
 from f2sl.stats.scores.base import Score
@@ -129,10 +130,14 @@ class StructureLearner(Estimator):
     tells_all_directions: ClassVar[bool] = False
     """True if the data distinguish a learned DAG from the others of its equivalence class."""
 
+    watches_time: ClassVar[bool] = False
+    """True if `_learn` looks at ``self._deadline`` itself, so that no checkpoint may raise TimeUp in it."""
+
     _unsupported_as: ClassVar[str] = "the two are not significantly dependent as a pair"
     """Reason why `_unsupported` lists an edge."""
 
     knowledge: Knowledge | None = option("knowledge")
+    time_limit: float | None = option("time_limit")
     n_jobs: int | None = option("n_jobs")
     verbose: bool = option("verbose")
 
@@ -235,7 +240,9 @@ class StructureLearner(Estimator):
     def _learn(self, engine: Any, names: tuple[str, ...]) -> PDAG:
         """Learn from what `_open` gave; its variables are in the order of `names`, which are sorted.
 
-        A learner that can tell what is finished raises :class:`Interrupted` with the graph of it on Ctrl-C.
+        When the time is up, checkpoints raise :class:`TimeUp`. A learner keeps what it has found by blocks of
+        ``keeping``, which end early then and on Ctrl-C. After one that did, the learner returns
+        the graph of what is finished, and asks nothing more.
         """
         raise NotImplementedError
 
@@ -259,7 +266,7 @@ class StructureLearner(Estimator):
         Raises
         ------
         Interrupted
-            On Ctrl-C, by learners with a `time_limit`. The partial result is kept, as after a time limit.
+            On Ctrl-C, if a part of the work is finished. The partial result is kept, as after a time limit.
         """
         refuse_unknown(f"{type(self).__name__}.fit", unknown, ("X", "y"), type(self))
         return self.read_and_fit(X, {})
@@ -296,6 +303,7 @@ class StructureLearner(Estimator):
         known = set(vars(self))
         self.timings_: dict[str, float] = {}
         started = time.perf_counter()
+        deadline = self._deadline = Deadline(self.time_limit)
         with display_for(self.verbose), ExitStack() as own:
             HELPERS.look()
             with self._timed("read"), stage("reading the table"):
@@ -315,16 +323,25 @@ class StructureLearner(Estimator):
             self.n_rows_ = table.n_rows
             self.n_features_in_ = table.n_variables
             self.feature_names_in_ = np.array(table.names, dtype=object)
-            with self._timed("prepare"):
-                asked = self._open(ordered)
             self.complete_ = True
             interrupt = None
-            with asked as engine:
-                try:
+            try:
+                with limited(None if self.watches_time else deadline):
+                    with self._timed("prepare"):
+                        engine = own.enter_context(self._open(ordered))
                     graph = self._learn(engine, ordered.names)
-                except Interrupted as error:
-                    interrupt, graph = error, error.finished
-                    self.complete_ = False
+            except Interrupted as error:
+                interrupt, graph = error, error.finished
+                self.complete_ = False
+            except TimeUp:
+                only = "only the edges that the knowledge requires" if self._constraints else "no edges"
+                deadline.stop(f"no step was finished, so the graph has {only}")
+                graph = self._as_graph(self._unlinked(ordered.names), ordered.names)
+            if deadline.stopped:
+                self.complete_ = False
+                self.notes_.append(deadline.note)
+                interrupt = Interrupted(graph) if deadline.interrupted else interrupt
+            if self.complete_:
                 self._tell_of_required_edges(engine, ordered.names)
         for helper in [name for name in vars(self) if name.startswith("_") and name not in known]:
             delattr(self, helper)  # what only this fit has worked with
@@ -479,6 +496,11 @@ class StructureLearner(Estimator):
         """Add a note on findings that were left out because of the knowledge."""
         if shown:
             self.notes_.append(f"left out because {what}: {listing(shown)}")
+
+    def _unlinked(self, names: tuple[str, ...]) -> Skeleton:
+        """Return the skeleton of the required edges alone."""
+        nothing = from_edges(len(names), np.empty((0, 2), np.int64), np.empty(0))
+        return constrained(nothing, self._constraints)
 
     def _as_graph(self, skeleton: Skeleton, names: tuple[str, ...]) -> PDAG:
         """Return the graph of unoriented links, with the directions that the knowledge implies."""

@@ -12,7 +12,6 @@ from functools import partial
 
 import numpy as np
 
-from f2sl._deadline import Deadline
 from f2sl._options import option, whole
 from f2sl.graph import DAG
 from f2sl.search.growing import search_growing
@@ -52,11 +51,11 @@ class BOSS(ByOrders):
     """
 
     strength_unit = "log score"
+    watches_time = True
 
     max_parents: int | None = option("max_parents", check=partial(whole, least=1))
     effort: str = option("effort")
     seed: int = option("seed")
-    time_limit: float | None = option("time_limit")
 
     @property
     def learns_dag(self) -> bool:
@@ -64,7 +63,6 @@ class BOSS(ByOrders):
         return True
 
     def _learn(self, engine: Engine, names: tuple[str, ...]) -> DAG:
-        deadline = Deadline(self.time_limit)
         with self._timed("search"):
             score = self._unbound_score(engine)
             found = search_growing(
@@ -76,13 +74,10 @@ class BOSS(ByOrders):
                 seed=self.seed,
                 max_parents=self.max_parents,
                 constraints=self._constraints,
-                deadline=deadline,
+                deadline=self._deadline,
             )
             graph = DAG.from_arrays(names, found.arrows, weights_directed=found.losses)
-        self.score_, self.n_families_, self.complete_ = found.score, found.n_families, found.complete
+        self.score_, self.n_families_ = found.score, found.n_families
         if not found.complete:
-            self.notes_.append(
-                f"incomplete: the time limit of {self.time_limit:g} s was reached; "
-                "with more time the score may be higher"
-            )
+            self._deadline.stop("with more time the score may be higher")
         return graph

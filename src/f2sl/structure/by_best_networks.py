@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from f2sl._arrays import Integers
+from f2sl._deadline import keeping, limited
 from f2sl.errors import Interrupted
 from f2sl.graph import PDAG
 from f2sl.local.by_score import ByScore, Found, Run, WithNetworks
@@ -42,6 +43,7 @@ class ByBestNetworks(StructureLearner, WithNetworks):
 
     takes = ("states",)
     strength_unit = "log score"
+    watches_time = True
 
     def _local_learner(self) -> ByScore:
         """Return the learner of each variable's surroundings, which also checks the options."""
@@ -177,7 +179,10 @@ class SLLg(ByBestNetworks, WithClimbing):
         from f2sl.search.admissible import Admissible
 
         score = make_score(run.grower.scores.engine, self.score, self.equivalent_sample_size)
-        limited = score if self.max_parents is None else Admissible(score, self.max_parents)
-        graph, climbed = self._climbed(skeleton, names, limited, edge_log_prior=0.0, may_go_on=run.has_time)
-        self.score_, self.n_steps_, self.n_families_ = climbed.score, climbed.steps, score.n_families
+        admissible = score if self.max_parents is None else Admissible(score, self.max_parents)
+        graph = self._as_graph(skeleton, names)
+        with limited(run.deadline), keeping("hill climbing did not begin"):
+            graph, climbed = self._climbed(skeleton, names, admissible, edge_log_prior=0.0)
+            self.score_, self.n_steps_, self.n_families_ = climbed.score, climbed.steps, score.n_families
+        run.interrupted, run.out_of_time = run.deadline.interrupted, run.deadline.stopped
         return graph

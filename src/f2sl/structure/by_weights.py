@@ -38,7 +38,6 @@ class ByWeights(StructureLearner):
 
     threshold: float = option("threshold")
     standardize: bool = option("standardize")
-    time_limit: float | None = option("time_limit")
 
     @property
     def learns_dag(self) -> bool:

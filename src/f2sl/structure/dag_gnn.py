@@ -17,10 +17,9 @@ from functools import partial
 import numpy as np
 
 from f2sl._arrays import Floats
-from f2sl._deadline import Deadline
 from f2sl._options import option, positive
 from f2sl._progress import stage
-from f2sl.errors import DataError, Interrupted
+from f2sl.errors import DataError
 from f2sl.graph import DAG
 from f2sl.structure.by_weights import ByWeights
 from f2sl.table import Table
@@ -56,6 +55,8 @@ class DAGGNN(ByWeights):
     >>> model.fit(table).graph_.directed_edges  # doctest: +SKIP
     [('cause', 'effect')]
     """
+
+    watches_time = True
 
     hidden: int = option("hidden")
     epochs: int = option("epochs")
@@ -94,26 +95,25 @@ class DAGGNN(ByWeights):
     def _learn(self, engine: Floats, names: tuple[str, ...]) -> DAG:
         from f2sl.search.deep.dag_gnn import Settings, train
 
-        deadline = Deadline(self.time_limit)
         settings = Settings(**{name: getattr(self, name) for name in Settings.__dataclass_fields__})
         # A variable that is always the same explains nothing and needs no explanation.
         varying = np.flatnonzero(engine.any(axis=1))
         weights = np.zeros((len(names), len(names)))
         self.h_, self.loss_, self.n_steps_ = 0.0, 0.0, 0
-        interrupted = False
         if len(varying) > 1:
             with self._timed("training"), stage("training the autoencoder") as advance:
                 allowed = self._constraints.some(varying).matrix()
-                trained = train(self._scaled(engine[varying]), settings, deadline, advance, allowed)
+                trained = train(self._scaled(engine[varying]), settings, self._deadline, advance, allowed)
             weights[np.ix_(varying, varying)] = trained.weights
             self.h_, self.loss_, self.n_steps_ = trained.h, trained.loss, trained.n_steps
-            self.complete_ = not (trained.out_of_time or trained.interrupted)
-            interrupted = trained.interrupted
-        self._tell_of_the_end(interrupted)
-        graph = self._graph_of(weights, names)
-        if interrupted:
-            raise Interrupted(graph)
-        return graph
+            if trained.out_of_time or trained.interrupted:
+                self._deadline.stop(self._how_far(), trained.interrupted)
+        if self.h_ > self.h_tol and not self._deadline.stopped:
+            self.notes_.append(
+                f"the training ended without convergence: {self._how_far()}; "
+                "more epochs or a larger max_iter may help"
+            )
+        return self._graph_of(weights, names)
 
     def _scaled(self, values: Floats) -> Floats:
         """Scale all numbers by one factor to a size that the network can start from."""
@@ -123,18 +123,9 @@ class DAGGNN(ByWeights):
         self.notes_.append(f"all numbers were divided by {size:.4g}, their root mean square")
         return values / size
 
-    def _tell_of_the_end(self, interrupted: bool) -> None:
-        """Add a note if the training ended before the weights were those of a DAG."""
-        how_far = f"the measure of cycles was {self.h_:.3g}, and its goal is {self.h_tol:g}"
-        if interrupted:
-            self.notes_.append(f"incomplete: interrupted; {how_far}")
-        elif not self.complete_:
-            self.notes_.append(f"incomplete: the time limit of {self.time_limit:g} s was reached; {how_far}")
-        elif self.h_ > self.h_tol:
-            self.notes_.append(
-                f"the training ended without convergence: the measure of cycles is {self.h_:.3g}, "
-                f"and its goal is {self.h_tol:g}; more epochs or a larger max_iter may help"
-            )
+    def _how_far(self) -> str:
+        """Return how far the weights are from those of a DAG."""
+        return f"the measure of cycles was {self.h_:.3g}, and its goal is {self.h_tol:g}"
 
 
 def _in_memory(numbers: Table) -> Floats:

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
-from f2sl._deadline import Deadline
 from f2sl._memory import available_bytes
 from f2sl._options import option
 from f2sl._progress import stage
 from f2sl._threads import resolve_jobs
-from f2sl.errors import Interrupted, OptionError
+from f2sl.errors import OptionError
 from f2sl.graph import DAG
 from f2sl.stats.choose import check_set_score, make_set_scores
 from f2sl.stats.scores.base import MOST_MEMBERS, Score
@@ -60,13 +59,13 @@ class ExactSearch(StructureLearner):
 
     takes = ("states",)
     strength_unit = "log score"
+    watches_time = True
 
     score: str | Score = option("score", "bdeu", check=check_set_score)
     equivalent_sample_size: float = option("equivalent_sample_size")
     max_parents: int | None = option("max_parents")
     max_exact: int = option("max_exact")
     force: bool = option("force")
-    time_limit: float | None = option("time_limit")
 
     @property
     def learns_dag(self) -> bool:
@@ -76,7 +75,6 @@ class ExactSearch(StructureLearner):
     def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> DAG:
         from f2sl.search.exact import best_networks, count_lattice
 
-        deadline = Deadline(self.time_limit)
         # A variable with one state explains nothing and needs no explanation.
         needed = engine.cardinalities > 1
         needed[self._constraints.required] = True  # but it may be on a path of required edges
@@ -85,7 +83,7 @@ class ExactSearch(StructureLearner):
         rules = self._constraints.some(members)
         scores = make_set_scores(engine, self.score, self.equivalent_sample_size)
         with self._timed("counting"), stage("counting sets of variables") as advance:
-            lattice = count_lattice(scores, members, self.max_parents, deadline, advance, rules)
+            lattice = count_lattice(scores, members, self.max_parents, self._deadline, advance, rules)
         with self._timed("search"), stage("finding the best network"):
             best = best_networks(lattice.values[None], self.max_parents, rules)
             arrows = _arrows(best.parents[0], members)
@@ -94,21 +92,14 @@ class ExactSearch(StructureLearner):
                 graph = graph.to_cpdag().to_dag()
             strengths = _strengths(scores, members, graph.directed_array)
         self.score_ = float(best.scores[0]) * scores.unit
-        self.complete_ = lattice.complete
         self.n_sets_, self.n_families_ = scores.n_sets, lattice.n_families
         graph = DAG.from_arrays(names, graph.directed_array, weights_directed=strengths)
         if not lattice.complete:
-            why = (
-                "interrupted"
-                if lattice.interrupted
-                else f"the time limit of {self.time_limit:g} s was reached"
+            self._deadline.stop(
+                f"no network with at most {lattice.max_parents} parents for each variable is better, "
+                "but one with more may be",
+                lattice.interrupted,
             )
-            self.notes_.append(
-                f"incomplete: {why}; no network with at most {lattice.max_parents} parents for each variable "
-                "is better, but one with more may be"
-            )
-        if lattice.interrupted:
-            raise Interrupted(graph)
         return graph
 
     def _check_size(self, k: int) -> None:

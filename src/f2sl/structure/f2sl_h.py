@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from f2sl._arrays import Integers
+from f2sl._deadline import keeping, limited
 from f2sl._options import option, whole
 from f2sl._progress import stage
 from f2sl.graph import DAG, PDAG
@@ -192,18 +193,20 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         skeleton = self._join(sets, names)
         if self.skeleton_only:
             return self._as_graph(skeleton, names).skeleton()
-        with self._timed("orientation"):
+        graph: PDAG | None = None
+        with self._timed("orientation"), keeping("no search for the best DAG began, or it found none yet"):
             if self.grows_parents_:
                 graph, self.score_ = self._grow(engine, score, names)
             else:
                 tested = constrained(join(FCBF(ties=self.ties).select(relevant), "and"), self._constraints)
-                start = self._graph_of_tests(engine, names, tested).to_dag()
+                graph = self._graph_of_tests(engine, names, tested)
+                start = graph.to_dag()
                 by_orders = partial(self._search_orders, engine, relevant)
                 search = by_orders if self.search == "orders" else self._climb
                 bound = score.bind(engine)
                 graph, self.score_ = search(bound, names, skeleton, start)
                 self.n_families_ = bound.n_families
-        return graph
+        return self._as_graph(skeleton, names) if graph is None else graph
 
     def _graph_of_tests(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
         """Orient a skeleton as F2SL-c does."""
@@ -214,15 +217,19 @@ class F2SLh(ByOrders, WithColliders, WithScore):
 
     def _grow(self, engine: Engine, score: Score, names: tuple[str, ...]) -> tuple[DAG, float]:
         """Search over orders with all variables as candidates, as BOSS does."""
-        found = search_growing(
-            engine,
-            score,
-            [np.arange(len(names))],
-            edge_cost=self.edge_cost_,
-            effort=self.effort,
-            max_parents=self.max_parents,
-            constraints=self._constraints,
-        )
+        with limited(None):  # this search looks at the deadline itself
+            found = search_growing(
+                engine,
+                score,
+                [np.arange(len(names))],
+                edge_cost=self.edge_cost_,
+                effort=self.effort,
+                max_parents=self.max_parents,
+                constraints=self._constraints,
+                deadline=self._deadline,
+            )
+        if not found.complete:
+            self._deadline.stop("with more time the score may be higher")
         self.n_families_ = found.n_families
         strengths = make_measure(engine, self.measure).values(engine, *found.arrows.T)
         return DAG.from_arrays(names, found.arrows, weights_directed=strengths), found.score
@@ -269,16 +276,20 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         wider = OnDemand(
             sets, *candidates, score=score, test=test, outside=outside, likelihoods=likelihoods, **limits
         )
-        best = wider.search(orders, KICKS_PER_VARIABLE)
-        if kind_of_engine(engine) == STATES:
-            # Columns that determine each other have an SU of 1, so that they are candidates of each other.
-            same = skeleton.strengths
-            if make_measure(engine, self.measure).unit != "SU":
-                same = make_measure(engine, "su").values(engine, *skeleton.edges.T)
-            best = wider.move_copies(best, skeleton.edges[same > 1.0 - TOLERANCE], KICKS_PER_VARIABLE)
-        if self.effort == "thorough":
-            best = wider.search_on(best, THOROUGH_KICKS)
-        best = wider.simplify(best)
+        unfinished = "the search over orders was not finished, so with more time the score may be higher"
+        with keeping(unfinished, lambda: wider.best is not None):
+            best = wider.search(orders, KICKS_PER_VARIABLE)
+            if kind_of_engine(engine) == STATES:
+                # Columns that determine each other have an SU of 1: they are candidates of each other.
+                same = skeleton.strengths
+                if make_measure(engine, self.measure).unit != "SU":
+                    same = make_measure(engine, "su").values(engine, *skeleton.edges.T)
+                best = wider.move_copies(best, skeleton.edges[same > 1.0 - TOLERANCE], KICKS_PER_VARIABLE)
+            if self.effort == "thorough":
+                best = wider.search_on(best, THOROUGH_KICKS)
+            best = wider.simplify(best)
+        if wider.best is not None and self._deadline.stopped:
+            best = wider.best
         self.n_tests_ += test.n_tests
         self.n_unreliable_ += test.n_unreliable
         if len(wider.joined):
@@ -316,9 +327,12 @@ class F2SLh(ByOrders, WithColliders, WithScore):
             usable = usable[np.lexsort((~self._constraints.requires(*usable.T), usable[:, 1]))]
             rank = np.arange(len(usable)) - np.searchsorted(usable[:, 1], usable[:, 1])
             usable = usable[rank < self.max_parents]
-        tops = [
-            self._climbed(skeleton, names, families, edge_log_prior=-self.edge_cost_, start=begin)
-            for begin in (usable, arrows[:0])
-        ]
+        tops = []
+        for begin in (usable, arrows[:0]):
+            tops.append(
+                self._climbed(skeleton, names, families, edge_log_prior=-self.edge_cost_, start=begin)
+            )
+            if self._deadline.stopped:
+                break
         graph, climbed = max(tops, key=lambda top: top[1].score)
         return graph, climbed.score

@@ -23,6 +23,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from f2sl._arrays import Integers
+from f2sl._deadline import checkpoint, keeping
 from f2sl._options import option
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
@@ -79,9 +80,11 @@ class GSBN(StructureLearner, WithTests):
                 test, blankets, self.symmetry, self.max_cond_vars, self._constraints
             )
             skeleton = constrained(found, self._constraints)
-        with self._timed("orientation"):
+        graph: PDAG | None = None
+        with self._timed("orientation"), keeping("the edges were not directed"):
             triples = colliders_of_blankets(test, blankets, skeleton, self.max_cond_vars, self._constraints)
             graph = along_paths(self._oriented_by(triples, skeleton, names))
+        graph = self._as_graph(skeleton, names) if graph is None else graph
         self._keep_skeleton(skeleton, names)
         self.separating_sets_ = named_sets({**separating, **blankets.separating_sets}, names)
         self.n_tests_ = blankets.n_tests + test.n_tests
@@ -143,6 +146,7 @@ def along_paths(graph: PDAG) -> PDAG:
         arrows = nx.DiGraph(graph.directed_edges)
         new = []
         for a, b in graph.undirected_edges:
+            checkpoint()
             for u, v in ((a, b), (b, a)):
                 if u in arrows and v in arrows and nx.has_path(arrows, u, v):
                     new.append((u, v))

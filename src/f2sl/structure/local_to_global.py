@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from f2sl._deadline import keeping
 from f2sl._options import option
 from f2sl.errors import Interrupted, OptionError
 from f2sl.graph import PDAG
@@ -57,7 +58,7 @@ class FromLocal(StructureLearner):
     @property
     def learns_dag(self) -> bool:
         """True if the learner returns a DAG, unless it is stopped early."""
-        return super().learns_dag and not self.skeleton_only
+        return super().learns_dag and not self.skeleton_only and self.time_limit is None
 
     def problems(self) -> Iterator[str]:
         """Yield all problems of the options, including those of the learner of parents and children."""
@@ -96,8 +97,9 @@ class FromLocal(StructureLearner):
             raise Interrupted(self._as_graph(skeleton, names))
         if self.skeleton_only:
             return self._as_graph(skeleton, names).skeleton()
-        with self._timed("orientation"):
+        with self._timed("orientation"), keeping("the edges were not directed"):
             return self._orient(engine, names, skeleton)
+        return self._as_graph(skeleton, names)
 
     def _orient(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
         """Orient the edges of the skeleton."""

@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from f2sl._arrays import Floats
-from f2sl._deadline import Deadline
+from f2sl._deadline import Deadline, checkpoint, keeping, limited
 from f2sl._options import option
 from f2sl._progress import stage
 from f2sl._threads import one_blas_thread
-from f2sl.errors import DataError, Interrupted
+from f2sl.errors import DataError
 from f2sl.graph import DAG
 from f2sl.search.continuous import Watch, dagma, log_determinant, notears, trace_exponential
 from f2sl.stats.varsortability import path_share
@@ -69,6 +69,8 @@ class NOTEARS(ByWeights):
     True
     """
 
+    watches_time = True
+
     lambda1: float = option("lambda1")
     constraint: str = option("constraint")
     max_iter: int = option("max_iter")
@@ -82,20 +84,17 @@ class NOTEARS(ByWeights):
         members = np.array([names.index(name) for name in engine.names], np.int64)
         deviations = np.sqrt(engine.variances)
         scale = np.ones_like(deviations) if self.standardize else self._checked_scale(deviations)
-        search = _Search(engine.correlations * np.outer(scale, scale), self.time_limit)
+        search = _Search(engine.correlations * np.outer(scale, scale))
         self._possible = self._constraints.some(members).matrix()
         with one_blas_thread(), self._timed("optimisation"), stage("looking for the weights") as advance:
-            search.run(self._optimise, advance)
+            search.run(self._optimise, advance, self._deadline)
         self.h_, self.n_iterations_ = self._constraint(search.weights), search.n_steps
         weights = np.zeros((len(names), len(names)))
         weights[np.ix_(members, members)] = search.weights
         graph = self._graph_of(weights, names)
         kept = (np.abs(search.weights) >= self.threshold_) & (search.weights != 0)
         self.varsortability_ = path_share(engine.variances, kept)
-        self.complete_ = search.ended is None
-        self.notes_ += self._remarks(engine, search.ended)
-        if search.interrupted:
-            raise Interrupted(graph)
+        self.notes_ += self._remarks(engine)
         return graph
 
     def _checked_scale(self, deviations: Floats) -> Floats:
@@ -122,11 +121,11 @@ class NOTEARS(ByWeights):
         defined = log_determinant(weights, 1.0)
         return np.inf if defined is None else defined[0]
 
-    def _remarks(self, engine: Moments, ended: str | None) -> list[str]:
+    def _remarks(self, engine: Moments) -> list[str]:
         """Return notes for the user about the optimisation."""
         told = []
-        if ended is not None:
-            told.append(f"incomplete: {ended} before the weights were acyclic (h = {self.h_:.1g})")
+        if self._deadline.stopped:
+            self._deadline.undone = f"the weights were not acyclic (h = {self.h_:.1g})"
         elif self.constraint == "expm" and self.h_ > self.h_tol:
             told.append(
                 f"max_iter or rho_max ended the search before the weights were acyclic (h = {self.h_:.1g})"
@@ -150,37 +149,30 @@ class NOTEARS(ByWeights):
         return [f"{found}: {lead}; standardize=True removes their influence"]
 
 
-class _OutOfTime(Exception):
-    """Signal that the time limit has passed."""
-
-
 class _Search:
-    """Search that can be stopped early; it keeps the last weights."""
+    """Search that keeps the last weights, so that it can be stopped early."""
 
-    def __init__(self, covariance: Floats, time_limit: float | None) -> None:
+    def __init__(self, covariance: Floats) -> None:
         self.covariance = covariance
         self.weights = np.zeros_like(covariance)
         self.n_steps = 0
-        self.ended: str | None = None
-        self.interrupted = False
-        self._deadline = Deadline(time_limit)
         self._done = 0.0
 
-    def run(self, optimise: Callable[[Floats, Watch], Floats], advance: Callable[[float], None]) -> None:
-        """Optimise until the end, the time limit or Ctrl-C."""
+    def run(
+        self,
+        optimise: Callable[[Floats, Watch], Floats],
+        advance: Callable[[float], None],
+        deadline: Deadline,
+    ) -> None:
+        """Optimise until the end, the time limit or Ctrl-C, one step at least."""
 
         def watch(weights: Floats, done: float) -> None:
             self.weights, self.n_steps = weights, self.n_steps + 1
             if done > self._done:
                 advance(done - self._done)
                 self._done = done
-            if self._deadline.passed:
-                raise _OutOfTime
+            checkpoint()
 
-        try:
-            if self.covariance.size:
+        if self.covariance.size:
+            with limited(deadline), keeping("the weights were not acyclic"):
                 self.weights = optimise(self.covariance, watch)
-        except _OutOfTime:
-            self.ended = f"the time limit of {self._deadline.seconds:g} s ended the search"
-        except KeyboardInterrupt:
-            self.ended, self.interrupted = "interrupted", True

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from f2sl._arrays import Integers
+from f2sl._deadline import keeping
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
 from f2sl.graph import PDAG
@@ -65,10 +66,13 @@ class PCStable(StructureLearner, WithTests):
         test = make_test(engine, self.alpha, self.ci_test)
         with self._timed("skeleton"):
             found = stable_skeleton(test, self.max_cond_vars, self._constraints)
-        with self._timed("orientation"):
-            if self._constraints:
-                found = with_forbidden_links(found, test, self.max_cond_vars, self._constraints)
-            graph = self._oriented_by(unseparated_colliders(found), found.skeleton, names)
+        graph: PDAG | None = None
+        if not self._deadline.stopped:
+            with self._timed("orientation"), keeping("the edges were not directed"):
+                if self._constraints:
+                    found = with_forbidden_links(found, test, self.max_cond_vars, self._constraints)
+                graph = self._oriented_by(unseparated_colliders(found), found.skeleton, names)
+        graph = self._as_graph(found.skeleton, names) if graph is None else graph
         self._keep_skeleton(found.skeleton, names)
         self.separating_sets_ = named_sets(found.separating_sets, names)
         self.n_tests_, self.n_unreliable_ = test.n_tests, test.n_unreliable
@@ -78,7 +82,10 @@ class PCStable(StructureLearner, WithTests):
 def stable_skeleton(
     test: IndependenceTest, max_cond_vars: int | None, constraints: Constraints | None = None
 ) -> StableSkeleton:
-    """Remove links level by level, by the answers of `test`; forbidden links are not tested."""
+    """Remove links level by level, by the answers of `test`; forbidden links are not tested.
+
+    If a fit is stopped early, the links are those of the last level that was finished.
+    """
     from f2sl.local.lockstep import answer_all, together
     from f2sl.local.subset_search import separations
 
@@ -96,31 +103,32 @@ def stable_skeleton(
     edges = np.column_stack([a, b])[~apart]
     strengths = np.nan_to_num(alone.strength[~apart])
     level = 0
-    while max_cond_vars is None or level < max_cond_vars:
-        level += 1
-        skeleton = from_edges(n, edges, strengths)
-        if np.diff(skeleton.start).max(initial=0) <= level:
-            break
-        owners = [v for v in range(n) if skeleton.start[v + 1] - skeleton.start[v] > level]
-        with stage(f"testing with {level} of the neighbours"):
-            near = [skeleton.adjacent_to(v) for v in owners]
-            # Required links need no test, and their ends may be part of separating sets.
-            open_to_tests = (
-                around[~rules.requires_link(np.full(len(around), v), around)]
-                for v, around in zip(owners, near, strict=True)
-            )
-            searches = (
-                separations(test, v, others, around, level, smallest=level, known=0.0)
-                for v, others, around in zip(owners, open_to_tests, near, strict=True)
-            )
-            found = answer_all(together(searches), test)
-        removed: dict[tuple[int, int], tuple[int, ...]] = {}
-        for v, result in zip(owners, found, strict=True):
-            for other, given in result.first_sets.items():
-                removed.setdefault((min(v, other), max(v, other)), given)
-        kept = np.array([(u, v) not in removed for u, v in edges.tolist()], np.bool_)
-        separating.update(removed)
-        edges, strengths = edges[kept], strengths[kept]
+    with keeping("links were not tested with larger sets of neighbours, and no edges were directed"):
+        while max_cond_vars is None or level < max_cond_vars:
+            level += 1
+            skeleton = from_edges(n, edges, strengths)
+            if np.diff(skeleton.start).max(initial=0) <= level:
+                break
+            owners = [v for v in range(n) if skeleton.start[v + 1] - skeleton.start[v] > level]
+            with stage(f"testing with {level} of the neighbours"):
+                near = [skeleton.adjacent_to(v) for v in owners]
+                # Required links need no test, and their ends may be part of separating sets.
+                open_to_tests = (
+                    around[~rules.requires_link(np.full(len(around), v), around)]
+                    for v, around in zip(owners, near, strict=True)
+                )
+                searches = (
+                    separations(test, v, others, around, level, smallest=level, known=0.0)
+                    for v, others, around in zip(owners, open_to_tests, near, strict=True)
+                )
+                found = answer_all(together(searches), test)
+            removed: dict[tuple[int, int], tuple[int, ...]] = {}
+            for v, result in zip(owners, found, strict=True):
+                for other, given in result.first_sets.items():
+                    removed.setdefault((min(v, other), max(v, other)), given)
+            kept = np.array([(u, v) not in removed for u, v in edges.tolist()], np.bool_)
+            separating.update(removed)
+            edges, strengths = edges[kept], strengths[kept]
     return StableSkeleton(constrained(from_edges(n, edges, strengths), rules), separating)
 
 

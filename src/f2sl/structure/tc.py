@@ -23,6 +23,7 @@ from itertools import combinations, groupby
 import numpy as np
 
 from f2sl._arrays import Integers
+from f2sl._deadline import keeping
 from f2sl._options import option
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
@@ -70,15 +71,15 @@ class TC(StructureLearner):
             blankets = TCBlankets(alpha=self.alpha).learn_all(engine)
         self.blankets_ = self._named(blankets, names)
         test = make_test(engine, self.alpha)
-        with self._timed("spouses"):
-            moral = join(blankets)
+        moral, apart = join(blankets), None
+        with self._timed("spouses"), keeping("spouses are linked as well, and no edges were directed"):
             apart = separated_spouses(test, moral, self.max_left_out, self._constraints)
-            links, triples = without_spouses(moral, apart)
-            skeleton = constrained(links, self._constraints)
+        links, triples = without_spouses(moral, apart or {})
+        skeleton = constrained(links, self._constraints)
         with self._timed("orientation"):
             graph = self._oriented_by(triples, skeleton, names)
         self._keep_skeleton(skeleton, names)
-        self.separating_sets_ = named_sets(apart, names)
+        self.separating_sets_ = named_sets(apart or {}, names)
         self.n_tests_ = blankets.n_tests + test.n_tests
         self.n_unreliable_ = test.n_unreliable
         return graph

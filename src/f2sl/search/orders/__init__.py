@@ -18,7 +18,7 @@ reversing an edge changes the families at both its ends at once, and has to pay 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -53,6 +53,7 @@ def search_orders(
     pays: float = np.inf,
     constraints: Constraints | None = None,
     seed: int = 1,
+    keep: Callable[[Ordered], None] = lambda found: None,
 ) -> Ordered:
     """Climb from each of `orders` to a local optimum, and improve the best one by iterated local search.
 
@@ -74,6 +75,8 @@ def search_orders(
         Whose required arcs the orders have to follow; `sets` has to be made with the same.
     seed : int
         What the disturbances are drawn by.
+    keep : callable
+        Receives the best DAG, once there is a local optimum, also if the search does not come to its end.
     """
     from f2sl.search.orders import _kernels
 
@@ -129,21 +132,25 @@ def search_orders(
 
     random, movable = np.array([seed], np.int64), np.flatnonzero(degrees)
     top = max((climb(*at(order)) for order in orders), key=score)
-    if kicks and len(movable):
-        top, least = at(np.argsort(top.place))
-        gain = np.inf
-        while gain == np.inf or gain > max(pays, least):
-            before = score(top)
-            with stage("searching orders") as advance:
-                for done in range(0, kicks, KICKS_AT_ONCE):
-                    rounds = min(KICKS_AT_ONCE, kicks - done)
-                    _kernels.search(rounds, MOVES_IN_A_KICK, random, movable, top, known, room, least)
-                    advance(rounds / kicks)
-            gain = score(top) - before
-        # Climbs after a disturbance try only what was requeued, so the last word is a climb over all
-        # variables.
-        climb(top, least)
-    return Ordered(sets.arrows(top.chosen), score(top), np.argsort(top.place))
+    try:
+        if kicks and len(movable):
+            top, least = at(np.argsort(top.place))
+            gain = np.inf
+            while gain == np.inf or gain > max(pays, least):
+                before = score(top)
+                with stage("searching orders") as advance:
+                    for done in range(0, kicks, KICKS_AT_ONCE):
+                        rounds = min(KICKS_AT_ONCE, kicks - done)
+                        _kernels.search(rounds, MOVES_IN_A_KICK, random, movable, top, known, room, least)
+                        advance(rounds / kicks)
+                gain = score(top) - before
+            # Climbs after a disturbance try only what was requeued, so the last word is a climb over all
+            # variables.
+            climb(top, least)
+    finally:  # between two calls of the kernel, the order is a whole one
+        found = Ordered(sets.arrows(top.chosen), score(top), np.argsort(top.place))
+        keep(found)
+    return found
 
 
 def following(order: Integers, constraints: Constraints) -> Integers:

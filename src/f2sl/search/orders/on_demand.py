@@ -136,6 +136,7 @@ class OnDemand:
         if likelihoods is not None:
             self._hiding = Determined(likelihoods, self._scored, test, self._rules, self._limits)
         self._n_searches = 0
+        self.best: Ordered | None = None
         self.joined = np.empty((0, 2), np.int64)
 
     def search(self, orders: Sequence[Integers], kicks: int) -> Ordered:
@@ -228,7 +229,14 @@ class OnDemand:
             pays=-self._prior,
             constraints=self._rules,
             seed=self._n_searches,
+            # Others may have edges that are no candidates.
+            keep=self._keep if sets is None else lambda found: None,
         )
+
+    def _keep(self, found: Ordered) -> None:
+        """Remember the best DAG of all searches, in case the work is stopped."""
+        if self.best is None or _is_higher(found, self.best):
+            self.best = found
 
     def _by_child(self, arrows: Integers) -> Integers:
         """Return the parents of each variable, (n, most) int64, ascending behind entries of -1."""
