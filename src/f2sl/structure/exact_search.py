@@ -67,6 +67,7 @@ class ExactSearch(StructureLearner):
     max_exact: int = option("max_exact")
     force: bool = option("force")
     time_limit: float | None = option("time_limit")
+    stability: int | None = option("stability")
 
     @property
     def learns_dag(self) -> bool:
