@@ -93,7 +93,7 @@ def test_the_summary_as_json(csv, truth, tmp_path):
     assert list(told) == [
         *("algorithm", "options", "data", "rows", "variables", "states", "edges", "isolated", "strongest"),
         *("tests", "unreliable", "score", "dag", "complete", "timings", "notes", "out"),
-        *("picture", "page", "comparison", "graph", "cpdag"),
+        *("picture", "page", "comparison", "graph", "cpdag", "weakly_decided"),
     ]
     assert told["algorithm"] == "f2sl-c"
     assert told["options"]["alpha"] == 0.01
@@ -107,12 +107,14 @@ def test_the_summary_as_json(csv, truth, tmp_path):
         "target": "c",
         "directed": True,
         "weight": pytest.approx(0.3437, abs=5e-5),
+        "weak": False,
     }
     assert last == {
         "source": "e",
         "target": "f",
         "directed": False,
         "weight": pytest.approx(0.2781, abs=5e-5),
+        "weak": False,
     }
     assert told["tests"] > 0
     assert told["unreliable"] == 0
@@ -188,6 +190,9 @@ def test_directions_that_the_data_do_not_decide_are_told_as_open(csv, tmp_path, 
     assert told["edges"] == {"directed": 2, "undirected": 1}
     assert told["graph"] == {"directed": [list(edge) for edge in chosen.directed_edges], "undirected": []}
     assert told["cpdag"] == {"directed": [["a", "c"], ["b", "c"]], "undirected": [["e", "f"]]}
+    assert told["weakly_decided"] == []
+    directions = re.findall(r"^\w -?>? ?\w +[\d.]+ +(.*?)$", printed, re.MULTILINE)
+    assert [words.strip() for words in directions] == ["decided", "decided", "either way"]
 
     for algorithm in ("f2sl-h", "f2sl-c"):
         assert main([*asked, "--algorithm", algorithm, "--cpdag"]) == 0

@@ -26,15 +26,24 @@ MOST_PRINTED = 20_000
 
 @dataclass(frozen=True)
 class Edge:
-    """Edge with its strength, which is None for an edge that knowledge requires."""
+    """Edge with its strength, which is None for an edge that knowledge requires.
+
+    It is `weak` if its direction is only weakly decided.
+    """
 
     source: str
     target: str
     directed: bool
     weight: float | None
+    weak: bool = False
 
     def __str__(self) -> str:
         return f"{printable(self.source)} {'->' if self.directed else '-'} {printable(self.target)}"
+
+    @property
+    def direction(self) -> str:
+        """What is known about the direction, where a score chose among equivalent graphs."""
+        return "weakly decided" if self.weak else "decided" if self.directed else "either way"
 
 
 def strongest_edges(graph: PDAG, most: int = STRONGEST) -> list[Edge]:
@@ -53,7 +62,8 @@ def strongest_edges(graph: PDAG, most: int = STRONGEST) -> list[Edge]:
 
     if graph.weights is None:
         return []
-    edges = [Edge(a, b, edge_type == "directed", weight) for a, b, edge_type, weight in graph.edges]
+    weak = graph.weak
+    edges = [Edge(a, b, kind == "directed", weight, (a, b) in weak) for a, b, kind, weight in graph.edges]
 
     def rank(edge: Edge) -> tuple[bool, float, str, str]:
         return edge.weight is None, -abs(edge.weight or 0.0), edge.source, edge.target
@@ -105,8 +115,12 @@ class Learned:
             all_shown = len(edges) == self.graph.n_edges
             which = "Edges" if all_shown else f"The strongest {len(edges)} of {self.graph.n_edges:,} edges"
             title = f"\n{which}, by strength"
-            rows = [(str(edge), "-" if edge.weight is None else f"{edge.weight:.4f}") for edge in edges]
-            output.show(output.columns(title, ("edge", self.learner.strength_unit), rows, right=[1]))
+            rows = [[str(edge), "-" if edge.weight is None else f"{edge.weight:.4f}"] for edge in edges]
+            heads = ["edge", self.learner.strength_unit]
+            if hasattr(self.learner, "cpdag_"):
+                heads.append("direction")
+                rows = [[*row, edge.direction] for row, edge in zip(rows, edges, strict=True)]
+            output.show(output.columns(title, heads, rows, right=[1]))
         if self.comparison is not None:
             title = f"\nCompared with {printable(str(self.truth))}"
             title += ", the DAG with all directions" if self._chosen() else ""
@@ -144,6 +158,7 @@ class Learned:
                 "comparison": None if self.comparison is None else self.comparison.as_dict(),
                 "graph": edges,
                 "cpdag": as_lists(self.shown) if hasattr(self.learner, "cpdag_") else None,
+                "weakly_decided": sorted(self.shown.weak) if "directions" in self.learner.timings_ else None,
             }
         )
 

@@ -17,7 +17,6 @@ from f2sl._threads import note_of_jobs, resolve_jobs
 from f2sl._version import __version__
 from f2sl.api import make_learner
 from f2sl.confidence.journal import Journal, check_same
-from f2sl.confidence.resample import BOOTSTRAP, METHODS, SUBSAMPLE, Resampling
 from f2sl.confidence.result import Confidence, Tally, checked_threshold
 from f2sl.confidence.workers import run_here, run_in_processes, run_on_cluster
 from f2sl.errors import DataError, F2SLError, FileError, Interrupted, OptionError
@@ -26,6 +25,7 @@ from f2sl.graph.io import check_holds
 from f2sl.reading.open import open_for
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.structure.base import STRUCTURE, StructureLearner
+from f2sl.structure.resample import BOOTSTRAP, METHODS, SUBSAMPLE, Resampling
 from f2sl.table import Table
 from f2sl.table.column import read_as
 from f2sl.table.notes import remarks, warn_of_identifiers

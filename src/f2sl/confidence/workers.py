@@ -21,9 +21,9 @@ from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any, cast
 
 from f2sl._threads import one_blas_thread
-from f2sl.confidence.resample import Replicate, Resampling
 from f2sl.errors import F2SLError
 from f2sl.storage.memory.table import MemoryTable
+from f2sl.structure.resample import Replicate, Resampling
 
 if TYPE_CHECKING:
     from f2sl.storage.dask.runtime import Cluster

@@ -80,6 +80,9 @@ class PDAG:
     read_as : mapping or None
         The kind of each column that the graph was learned from, or the intervals it was cut into; JSON files
         keep it.
+    weak : frozenset of (str, str)
+        Arrows that are only weakly decided: a learner did not find them again from resampled rows. JSON files
+        keep them.
     learned_by : mapping or None
         Name of the learner, its options and options of reading that differ from the defaults, and the number
         of rows: enough to learn the graph again from the same table. JSON files keep it.
@@ -103,6 +106,7 @@ class PDAG:
     knowledge: Knowledge | None = None
     read_as: Mapping[str, str | tuple[str, ...]] | None = None
     learned_by: Mapping[str, Any] | None = None
+    weak: frozenset[tuple[str, str]] = frozenset()
 
     def __init__(
         self,
@@ -428,6 +432,7 @@ class PDAG:
     def _learned_like(self, other: PDAG) -> Self:
         """Copy from another graph how it was learned."""
         self.knowledge, self.read_as, self.learned_by = other.knowledge, other.read_as, other.learned_by
+        self.weak = other.weak.intersection(self.directed_edges) if other.weak else other.weak
         return self
 
     def to_dag(self) -> DAG:

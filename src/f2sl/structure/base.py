@@ -106,7 +106,8 @@ class StructureLearner(Estimator):
         Learned graph over the columns' names.
     cpdag_ : PDAG
         If `graph_` is a DAG chosen by a score: its CPDAG, directed where all DAGs with the same
-        independences that obey the knowledge agree. The data decide only these directions.
+        independences that obey the knowledge agree. The data decide only these directions. Its `weak` has
+        the arrows that are only weakly decided: not found again from resampled rows.
     timings_ : dict of str to float
         Seconds for each stage, and ``"total"``.
     notes_ : list of str
@@ -343,12 +344,20 @@ class StructureLearner(Estimator):
                 interrupt = Interrupted(graph) if deadline.interrupted else interrupt
             if self.complete_:
                 self._tell_of_required_edges(engine, ordered.names)
+            cpdag = None
+            if isinstance(graph, DAG) and not self.tells_all_directions:
+                cpdag = graph.to_cpdag(self.knowledge)
+                if self.complete_:
+                    try:
+                        cpdag.weak = self._weakly_decided(ordered, cpdag)
+                    except KeyboardInterrupt:
+                        interrupt, self.complete_ = Interrupted(graph), False
+                        self.notes_.append("incomplete: interrupted while the directions were checked")
         for helper in [name for name in vars(self) if name.startswith("_") and name not in known]:
             delattr(self, helper)  # what only this fit has worked with
         self.graph_ = with_aliases(graph.reorder(table.names), table, self.knowledge)
-        if isinstance(graph, DAG) and not self.tells_all_directions:
-            cpdag = graph.to_cpdag(self.knowledge).reorder(table.names)
-            self.cpdag_ = with_aliases(cpdag, table, self.knowledge)
+        if cpdag is not None:
+            self.cpdag_ = with_aliases(cpdag.reorder(table.names), table, self.knowledge)
         origin, kinds = self._origin(reading), read_as(table.columns)
         for one in (self.graph_, shown_by(self)):
             one.knowledge, one.read_as, one.learned_by = self.knowledge or None, kinds, origin
@@ -405,6 +414,27 @@ class StructureLearner(Estimator):
         if engine.moments is not None:
             self.notes_ += told_copies(engine.moments)
         return cast(AbstractContextManager[Any], engine)
+
+    def _weakly_decided(self, table: Table, cpdag: PDAG) -> frozenset[tuple[str, str]]:
+        """Return the arrows of the CPDAG that are not found again from resampled rows."""
+        from f2sl.structure.stability import MOST_VARIABLES, REPLICATES, weakly_decided
+
+        if getattr(self, "stability", 0) == 0 or not len(cpdag.directed_array):
+            return frozenset()
+        replicates: int | None = self.stability  # type: ignore[attr-defined]
+        if replicates is None and table.n_variables > MOST_VARIABLES:
+            self.notes_.append(
+                f"with more than {MOST_VARIABLES} variables, whether directions are only weakly decided "
+                f"is not checked by default; stability={REPLICATES} checks it"
+            )
+            return frozenset()
+        with self._timed("directions"):
+            often = REPLICATES if replicates is None else replicates
+            return weakly_decided(self._quick(table.kind), table, cpdag, self._constraints, often)
+
+    def _quick(self, kind: str) -> StructureLearner:
+        """Return a learner that finds much the same graph of such a table, if possible in less time."""
+        return type(self)(**self.get_params())
 
     def _tell_of_required_edges(self, engine: Any, names: tuple[str, ...]) -> None:
         """Add a note on required edges that the data do not support."""
@@ -540,6 +570,7 @@ class WithScore(WithClimbing):
 
     score: str | Score = option("score", check=check_choice)
     equivalent_sample_size: float = option("equivalent_sample_size")
+    stability: int | None = option("stability")
 
 
 def named_sets(
@@ -587,7 +618,9 @@ def with_aliases(graph: PDAG, table: Table, knowledge: Knowledge | None = None) 
         return DAG(nodes, [*graph.directed_edges, *arrows], weights=weights)
     free = [link for link, on, off in zip(links, forward, back, strict=True) if on and off]
     arrows = [*graph.directed_edges, *(arrow for arrow in arrows if arrow not in free)]
-    return PDAG(nodes, arrows, [*graph.undirected_edges, *free], weights=weights)
+    found = PDAG(nodes, arrows, [*graph.undirected_edges, *free], weights=weights)
+    found.weak = graph.weak
+    return found
 
 
 def told_copies(moments: Moments) -> list[str]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from f2sl._arrays import Integers
 from f2sl._deadline import keeping, limited
+from f2sl._options import option
 from f2sl.errors import Interrupted
 from f2sl.graph import PDAG
 from f2sl.local.by_score import ByScore, Found, Run, WithNetworks
@@ -166,6 +167,8 @@ class SLLg(ByBestNetworks, WithClimbing):
     def learns_dag(self) -> bool:
         """True if the learner returns a DAG, unless it is stopped early."""
         return self.time_limit is None
+
+    stability: int | None = option("stability")
 
     def _local_learner(self) -> ByScore:
         return self._like(SLLPC, symmetry="none")

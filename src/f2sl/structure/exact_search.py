@@ -66,6 +66,7 @@ class ExactSearch(StructureLearner):
     max_parents: int | None = option("max_parents")
     max_exact: int = option("max_exact")
     force: bool = option("force")
+    stability: int | None = option("stability")
 
     @property
     def learns_dag(self) -> bool:

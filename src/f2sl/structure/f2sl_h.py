@@ -104,6 +104,10 @@ class ByOrders(StructureLearner):
     score: str | Score = option("score", check=check_choice)
     equivalent_sample_size: float | None = option("equivalent_sample_size", None)
     edge_cost: float | None = option("edge_cost")
+    stability: int | None = option("stability")
+
+    def _quick(self, kind: str) -> StructureLearner:
+        return type(self)(**{**self.get_params(), "effort": "fast"})
 
     def _preferring(self, kind: str) -> dict[str, Any]:
         chosen = self.preferred.get(kind, "auto") if self.score == "auto" else self.score
@@ -175,6 +179,16 @@ class F2SLh(ByOrders, WithColliders, WithScore):
     max_parents: int | None = option("max_parents", check=partial(whole, least=1))
     search: str = option("search")
     effort: str = option("effort")
+
+    def _quick(self, kind: str) -> StructureLearner:
+        if self.grows_parents_:
+            from f2sl.structure.boss import BOSS
+
+            # Its result is the same, and it looks for no candidates.
+            shared = set(BOSS.option_defaults()).intersection(self.option_defaults())
+            return BOSS(**{name: getattr(self, name) for name in shared} | {"effort": "fast"})
+        # Where numbers are among the candidates, the fast search finds graphs that are too different.
+        return super()._quick(kind) if kind == STATES else type(self)(**self.get_params())
 
     def _local_learner(self) -> LocalLearner:
         return super()._local_learner().set_params(clean_up=self.clean_up or 0)

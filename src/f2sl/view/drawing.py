@@ -37,13 +37,14 @@ LONGEST_LABEL = 26
 
 @dataclass(frozen=True)
 class Edge:
-    """Drawn edge, with its strength and status, if any."""
+    """Drawn edge, with its strength and status, if any; `weak` if its direction is only weakly decided."""
 
     a: str
     b: str
     directed: bool
     strength: float | None = None
     status: str = ""
+    weak: bool = False
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,8 @@ def edges_of(graph: PDAG, truth: PDAG | None = None) -> list[Edge]:
         (a, b, False) for a, b in graph.undirected_edges
     ]
     if truth is None:
-        return [Edge(a, b, directed, weights.get((a, b))) for a, b, directed in listed]
+        weak = graph.weak
+        return [Edge(a, b, d, weights.get((a, b)), weak=(a, b) in weak) for a, b, d in listed]
     if set(truth.nodes) != set(graph.nodes):
         differing = ", ".join(map(repr, sorted(set(truth.nodes) ^ set(graph.nodes))[:5]))
         raise GraphError(f"the graphs have different nodes: only one of them has {differing}")

@@ -64,7 +64,8 @@ def summary_of(model: Any) -> Summary:
 
 def named(edge: Edge) -> str:
     """Write an edge in a line."""
-    return f"{edge.a} {'->' if edge.directed else '-'} {edge.b}"
+    weakly = " (weakly decided)" if edge.weak else ""
+    return f"{edge.a} {'->' if edge.directed else '-'} {edge.b}{weakly}"
 
 
 def title_of(what: Any) -> str:
@@ -93,13 +94,15 @@ def facts_of(what: Any, graph: PDAG) -> Facts:
 
 
 def directions_of(what: Any, graph: PDAG) -> str:
-    """Describe how many edges of a graph are directed, and how many a learner leaves undecided."""
+    """Describe how many directions of a graph are decided, weakly decided, or left open by a learner."""
     arrows, lines = len(graph.directed_array), len(graph.undirected_array)
     if not graph.n_edges or graph is not getattr(what, "cpdag_", None):
         return f"{arrows:,} directed, {lines:,} undirected"
-    who = "the data and the knowledge" if what.knowledge else "the data"
+    who, weak = "the data and the knowledge" if what.knowledge else "the data", len(graph.weak)
+    decided = f"{who} decide {arrows - weak:,} direction{'' if arrows - weak == 1 else 's'}"
+    weakly = f", {weak:,} weakly" if weak else ""
     either = f", {lines:,} may point either way" if lines else ""
-    return f"{who} decide {arrows:,} direction{'' if arrows == 1 else 's'}{either}"
+    return f"{decided}{weakly}{either}"
 
 
 def html_of(what: Any) -> str:

@@ -246,6 +246,7 @@ def _count(number: int, one: str) -> str:
 def _summary(graph: PDAG) -> str:
     directed, undirected = len(graph.directed_array), len(graph.undirected_array)
     kinds = f", {undirected:,} of them undirected" if undirected and directed else ""
+    kinds += f", {len(graph.weak):,} of the directed weakly decided" if graph.weak else ""
     return f"{_count(graph.n_nodes, 'variable')}, {_count(graph.n_edges, 'edge')}{kinds}"
 
 
@@ -286,8 +287,8 @@ def _edge(
 ) -> dict[str, Any]:
     """Describe an edge by short keys, since there may be thousands.
 
-    They are a and b for its ends, d directed, s strength, c confidence, k status, r reversible, v the other
-    parents in its v-structures, p the gaps through which it passes layers.
+    They are a and b for its ends, d directed, s strength, c confidence, k status, w weakly decided,
+    r reversible, v the other parents in its v-structures, p the gaps through which it passes layers.
     """
     entry: dict[str, Any] = {"a": number[edge.a], "b": number[edge.b], "d": int(edge.directed)}
     if edge.strength is not None:
@@ -297,6 +298,8 @@ def _edge(
         entry["c"] = _rounded(confidence[key])
     if edge.status:
         entry["k"] = edge.status
+    if edge.weak:
+        entry["w"] = 1
     if edge.status != "missing" and frozenset((edge.a, edge.b)) in reversible:
         entry["r"] = 1
     if edge.directed and (edge.a, edge.b) in forks:

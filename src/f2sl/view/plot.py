@@ -1,6 +1,7 @@
 """Pictures of graphs, in layers: causes above effects.
 
-Strong edges are thick; undirected ones have another colour and no arrowhead. With a graph to compare with,
+Strong edges are thick; undirected ones have another colour and no arrowhead, and arrows that are only weakly
+decided are dashed. With a graph to compare with,
 edges have colours and dashes by their status (see :mod:`f2sl.view.drawing`). Colour-blind readers can
 distinguish the colours, too. SVG is written here; PNG and PDF need Matplotlib (the extra ``plot``).
 """
@@ -37,6 +38,7 @@ SUFFIXES = (".svg", ".png", ".pdf")
 INK, SOFT, BOX, BORDER, ACCENT, TINT = "#20262d", "#5f6b76", "#ffffff", "#9fb3bf", "#1f5f7f", "#dcebf2"
 LOOKS: dict[str, tuple[str, tuple[float, ...]]] = {
     "directed": ("#3c7391", ()),
+    "weakly decided": ("#3c7391", (6, 4)),
     "undirected": ("#a3762b", ()),
     "agreed": ("#6b7c89", ()),
     "reversed": ("#0072b2", (14, 4, 3, 4)),
@@ -344,8 +346,8 @@ class Picture:
 
 
 def look_of(edge: Edge) -> str:
-    """Return the name of an edge's look in `LOOKS`: its status, or whether it is directed."""
-    return edge.status or ("directed" if edge.directed else "undirected")
+    """Return the name of an edge's look in `LOOKS`: its status, or whether its direction is decided."""
+    return edge.status or ("weakly decided" if edge.weak else "directed" if edge.directed else "undirected")
 
 
 def _rounded(points: Sequence[Point]) -> Curve:

@@ -4,7 +4,8 @@
 "directed":[["a","b"]],"undirected":[["b","c"]],"weights":null}``
 
 ``weights`` is null or an object with the lists ``directed`` and ``undirected``, in the order of the edges,
-with null for an edge without a weight. Three keys are optional. ``knowledge`` holds the knowledge about edges
+with null for an edge without a weight. Four keys are optional. ``weak`` lists the directed edges that are
+only weakly decided. ``knowledge`` holds the knowledge about edges
 that the graph was learned with (see :mod:`f2sl.knowledge.files`). ``read_as`` holds the kind of each column
 or, if it was cut, its intervals. ``learned_by`` names the learner (``algorithm``) and holds its ``options``
 and those of ``reading`` that differ from the defaults, and the number of ``rows``.
@@ -55,6 +56,8 @@ def write(graph: PDAG, form: str = FORMAT, more: Mapping[str, Any] | None = None
         yield '],"undirected":['
         yield from _joined(weight or "null" for _, _, weight in lines(graph))
         yield "]}"
+    if graph.weak:
+        yield f',"weak":{_compact(sorted(graph.weak))}'
     if graph.knowledge:
         yield f',"knowledge":{_compact(graph.knowledge.as_dict())}'
     if graph.read_as:
@@ -100,6 +103,9 @@ def read(content: bytes) -> PDAG:
     graph = as_class(PDAG(nodes, directed, undirected, weights=weights), str(given.get("kind", "")))
     graph.knowledge, graph.read_as = knowledge_of(given), read_as_of(given)
     graph.learned_by = learned_by_of(given)
+    graph.weak = frozenset(_edges(_list_of(given, "weak"), "weak"))
+    if strangers := sorted(graph.weak.difference(directed)):
+        raise FormatError(f'"weak" holds {list(strangers[0])!r}, which is none of the directed edges')
     return graph
 
 

@@ -208,8 +208,9 @@ class AvailableFamilies:
                 before[t] = max(scores)
                 left_out[t] = list(smaller)[scores.index(before[t])]
         found = self._compare(Queries.of(list(level)), left_out)
-        values = before + (found.score - found.without) / np.maximum(found.share, TINIEST_SHARE)
-        values[found.share == 0.0] = -np.inf
+        with np.errstate(invalid="ignore"):  # minus infinity with and without the parent: too few samples
+            values = before + (found.score - found.without) / np.maximum(found.share, TINIEST_SHARE)
+        values[(found.share == 0.0) | np.isnan(values)] = -np.inf
         self._known.update(zip(level, values.tolist(), strict=True))
 
 

@@ -14,9 +14,9 @@ const ROW = 92;              // distance of layers in a focused view
 const KINDS = data.compare
   ? { agreed: data.compare.agreed, reversed: data.compare.reversed, half: data.compare.half,
       missing: data.compare.missing, extra: data.compare.extra }
-  : { directed: "directed", undirected: "undirected" };
-const DASH = { missing: [9, 5], extra: [2, 4], reversed: [14, 4, 3, 4], half: [5, 2] };
-const COLOUR = { directed: "arrow", undirected: "plain", agreed: "agreed", missing: "missing", extra: "extra",
+  : { directed: "directed", weak: "weakly decided", undirected: "undirected" };
+const DASH = { weak: [6, 4], missing: [9, 5], extra: [2, 4], reversed: [14, 4, 3, 4], half: [5, 2] };
+const COLOUR = { directed: "arrow", weak: "arrow", undirected: "plain", agreed: "agreed", missing: "missing", extra: "extra",
                  reversed: "reversed", half: "half" };
 
 const state = { picked: null, focus: "all", depth: 1, kinds: new Set(Object.keys(KINDS)), measure: null, cut: -Infinity,
@@ -38,7 +38,7 @@ const shown = value => value === null || value === undefined ? "" : Math.abs(val
   : Math.abs(value) >= 100 ? value.toFixed(1) : value !== 0 && Math.abs(value) < 0.001 ? value.toExponential(1) : String(+value.toFixed(3));
 const percent = p => p > 0 && p < 0.001 ? "<0.1%" : `${+(100 * p).toFixed(1)}%`;
 const css = name => getComputedStyle(root).getPropertyValue(`--${name}`).trim();
-const kindOf = edge => edge.k || (edge.d ? "directed" : "undirected");
+const kindOf = edge => edge.k || (edge.w ? "weak" : edge.d ? "directed" : "undirected");
 const keyOf = (i, j) => i < j ? `${i},${j}` : `${j},${i}`;
 const edgeOf = new Map(edges.map((edge, e) => [keyOf(edge.a, edge.b), e]));
 const arrow = edge => edge.d ? "→" : "–";
@@ -571,7 +571,7 @@ function ofPair(i, j) {
   const unlearned = !why && !data.ask && !nodes[i].t;   // probabilities come without a learner
   return [
     make("h2", { text: there ? `${nodes[a].n} ${arrow(edge)} ${nodes[b].n}` : `${nodes[a].n} and ${nodes[b].n}` }),
-    make("p", { class: "soft", text: there ? (edge.d ? "directed edge" : "undirected edge") : "no edge" }),
+    make("p", { class: "soft", text: there ? (edge.w ? "directed edge, weakly decided: not found again from resampled rows" : edge.d ? "directed edge" : "undirected edge") : "no edge" }),
     facts(rows),
     ...(why || more ? [heading("Why")] : []),
     ...(why ? [make("div", { class: "why" }, ...why.split("\n").map(text => make("p", { text })))] : []),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from f2sl.errors import DataError, F2SLWarning
 from f2sl.graph import PDAG
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.structure.base import StructureLearner, shown_by
-from f2sl.table import NUMBER, STATES
+from f2sl.table import NUMBER, STATES, Table
 
 BOOTSTRAP, SUBSAMPLE = "bootstrap", "subsample"
 METHODS = (BOOTSTRAP, SUBSAMPLE)
@@ -75,6 +75,8 @@ class Resampling:
     def run(self, table: MemoryTable, number: int) -> Replicate:
         """Learn from the rows of one replicate."""
         options = {**self.learner.get_params(), "n_jobs": 1, "verbose": False}
+        if "stability" in options:
+            options["stability"] = 0  # whether a direction is stable shows in the replicates themselves
         drawn = gathered(table, self.rows(number, table.n_rows))
         varying = _varying(drawn)
         if len(varying) < drawn.n_variables:
@@ -83,14 +85,14 @@ class Resampling:
                 options["knowledge"] = self.learner.knowledge.about(drawn.names, table.names)
         required = self._required_beyond(drawn, table)
         if drawn.n_variables < 2:
-            return Replicate(number, self._links(required), True)
+            return Replicate(number, self.links_of(required), True)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", F2SLWarning)
                 fitted = type(self.learner)(**options).fit(drawn)
         except DataError as error:
             raise DataError(f"replicate {number + 1}, of {drawn.n_rows:,} resampled rows: {error}") from None
-        links = np.concatenate([self._links(shown_by(fitted)), self._links(required)])
+        links = np.concatenate([self.links_of(shown_by(fitted)), self.links_of(required)])
         return Replicate(number, np.sort(links), fitted.complete_)
 
     def _required_beyond(self, drawn: MemoryTable, table: MemoryTable) -> PDAG:
@@ -102,7 +104,7 @@ class Resampling:
         required = names[known.constraints(table.names).required].tolist()
         return PDAG(table.names, [(u, v) for u, v in required if not {u, v} <= left])
 
-    def _links(self, graph: PDAG) -> Integers:
+    def links_of(self, graph: PDAG) -> Integers:
         """Number the links of a graph, ascending."""
         n, place = len(self.nodes), {name: i for i, name in enumerate(self.nodes)}
         where = np.array([place[name] for name in graph.nodes], np.int64)
@@ -113,17 +115,25 @@ class Resampling:
         return np.sort((low * n + high) * 3 + marks)
 
 
-def gathered(table: MemoryTable, rows: Integers) -> MemoryTable:
-    """Return the table of some rows, which may occur several times; its states and their order stay."""
-    codes, numbers = table.codes[:, rows], table.numbers[:, rows]
-    columns = table.columns
-    if table.gaps.any():
-        gaps = np.zeros(len(columns), np.int64)
-        of_states = table.of_kind(STATES)
-        gaps[of_states] = (codes == table.cardinalities[of_states][:, None]).sum(axis=1)
-        gaps[table.of_kind(NUMBER)] = np.isnan(numbers).sum(axis=1)
-        columns = tuple(column._replace(gaps=gap) for column, gap in zip(columns, gaps.tolist(), strict=True))
-    return replace(table, columns=columns, codes=codes, numbers=numbers, notes=())
+def gathered(table: Table, rows: Integers) -> MemoryTable:
+    """Return the table of some rows, which may occur several times; its states and their order stay.
+
+    The rows of a table that is not in memory are ascending.
+    """
+    columns, values = [], []
+    for i, column in enumerate(table.columns):
+        found, start = [], 0
+        for part in table.parts_of_column(i):
+            found.append(part[rows[(rows >= start) & (rows < start + len(part))] - start])
+            start += len(part)
+        values.append(np.concatenate(found))
+        missing = np.isnan(values[i]) if column.kind == NUMBER else values[i] == len(column.states)
+        columns.append(column._replace(gaps=int(missing.sum())))
+    codes, numbers = (
+        np.array([values[i] for i in table.of_kind(kind)], dtype).reshape(-1, len(rows))
+        for kind, dtype in ((STATES, np.uint16), (NUMBER, np.float64))
+    )
+    return MemoryTable(tuple(columns), codes, numbers.astype(np.float64))
 
 
 def _varying(table: MemoryTable) -> list[int]:

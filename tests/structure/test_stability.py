@@ -1,0 +1,153 @@
+"""Which decided directions are found again from resampled rows, and where that is kept and shown."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import f2sl
+from f2sl import PDAG, FileError, Knowledge
+from f2sl.errors import Interrupted
+from f2sl.structure import stability
+from f2sl.structure.resample import Resampling, gathered
+from f2sl.structure.stability import MOST_ROWS, MOST_VARIABLES, sampled
+from f2sl.view.drawing import drawing
+from marks import compiled_only
+
+pytestmark = compiled_only
+
+
+def colliders(rows=400, seed=0):
+    """Return numbers with x -> z <- y strong, and a -> c <- b in doubt: a and b hardly depend on c."""
+    rng = np.random.default_rng(seed)
+    x, y, a, b, noise, more = rng.normal(size=(6, rows))
+    return pd.DataFrame({"x": x, "y": y, "z": x + y + 0.5 * noise, "a": a, "b": b, "c": a + 0.3 * b + more})
+
+
+def test_an_arrow_is_weak_if_a_replicate_lacks_it():
+    frame = colliders(200)
+    model = f2sl.BOSS(stability=5).fit(frame)
+    cpdag = model.cpdag_
+    # The same, from the parts: rows sorted by value, five draws with replacement, a fast search on each.
+    table = sampled(f2sl.open_table(frame).in_name_order())
+    resampling = Resampling(f2sl.BOSS(effort="fast"), table.names, "bootstrap", seed=0)
+    found = []
+    for number in range(5):
+        drawn = gathered(table, resampling.rows(number, table.n_rows))
+        found.append(set(f2sl.BOSS(effort="fast", stability=0).fit(drawn).cpdag_.directed_edges))
+    stable = set.intersection(*found)
+    assert cpdag.weak == set(cpdag.directed_edges) - stable
+    assert {("x", "z"), ("y", "z")} <= stable
+    assert cpdag.weak  # of the other collider
+    # The graph itself is that without the check.
+    unchecked = f2sl.BOSS(stability=0).fit(frame)
+    assert unchecked.cpdag_ == cpdag
+    assert not unchecked.cpdag_.weak
+
+
+def test_strong_colliders_are_decided_by_every_learner_by_a_score():
+    frame = pd.DataFrame({name: values > 0 for name, values in colliders(2000).items()})
+    for learner in (f2sl.F2SLh(), f2sl.BOSS(), f2sl.MMHC(), f2sl.F2SLs(), f2sl.ExactSearch(), f2sl.SLLg()):
+        model = learner.fit(frame[["x", "y", "z"]])
+        assert set(model.cpdag_.directed_edges) == {("x", "z"), ("y", "z")}, learner
+        assert model.cpdag_.weak == frozenset(), learner
+        assert "directions" in model.timings_
+
+
+@pytest.mark.parametrize(
+    ("kind", "gaps"), [("states", 0.1), ("number", 0.0), ("number", 0.1), ("mixed", 0.0)]
+)
+def test_marks_do_not_depend_on_engine_or_order_of_rows(kind, gaps, tmp_path):
+    frame = colliders(200)
+    if kind != "number":
+        frame = frame.assign(
+            **{name: (frame[name] > 0).astype(str) for name in frame if kind == "states" or name < "c"}
+        )
+    frame = frame.mask(np.random.default_rng(5).random(frame.shape) < gaps)
+    expected = f2sl.learn(frame).cpdag_
+    shuffled = f2sl.learn(frame.sample(frac=1, random_state=3)).cpdag_
+    frame.to_parquet(tmp_path / "table.parquet")
+    streamed = f2sl.learn(tmp_path / "table.parquet", engine="stream", n_jobs=1).cpdag_
+    for other in (shuffled, streamed):
+        assert (other, other.weak) == (expected, expected.weak)
+
+
+def test_directions_from_knowledge_are_not_weak():
+    frame = colliders(200)
+    required = Knowledge(required=[("b", "c")], tiers=[["a"], ["*"]])
+    model = f2sl.F2SLh(knowledge=required).fit(frame)
+    assert model.cpdag_.has_directed_edge("a", "c")
+    assert not model.cpdag_.weak & {("a", "c"), ("b", "c")}
+
+
+def test_large_tables_are_checked_only_on_request():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.normal(size=(30, MOST_VARIABLES + 1)), columns=list(range(MOST_VARIABLES + 1)))
+    frame[0] += 5 * (frame[1] + frame[2])
+    frame.columns = [f"v{i}" for i in frame.columns]
+    model = f2sl.BOSS().fit(frame)
+    assert not model.cpdag_.weak
+    assert any("is not checked by default; stability=8" in note for note in model.notes_)
+    assert "directions" in f2sl.BOSS(stability=1).fit(frame).timings_
+
+
+def test_many_rows_are_sampled_evenly():
+    n = 2 * MOST_ROWS + 2
+    values = np.arange(n, dtype=float)[::-1].copy()
+    drawn = sampled(f2sl.open_table({"a": values, "b": values % 7 + 0.5}))
+    assert drawn.n_rows == MOST_ROWS
+    assert np.array_equal(np.sort(drawn.column(0)), np.sort(values[np.arange(MOST_ROWS) * n // MOST_ROWS]))
+
+
+def test_an_interrupted_check_keeps_the_graph(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    frame, model = colliders(200), f2sl.BOSS()
+    expected = f2sl.BOSS(stability=0).fit(frame).cpdag_
+    monkeypatch.setattr(stability, "weakly_decided", interrupted)
+    with pytest.raises(Interrupted):
+        model.fit(frame)
+    assert (model.cpdag_, model.complete_) == (expected, False)
+    assert "incomplete: interrupted while the directions were checked" in model.notes_
+
+
+GRAPH = PDAG(["a", "b", "c", "d"], [("a", "c"), ("b", "c")], [("c", "d")])
+GRAPH.weak = frozenset({("b", "c")})
+
+
+def test_marks_are_kept():
+    assert GRAPH.reorder(["d", "c", "b", "a"]).weak == GRAPH.weak
+
+
+def test_files_keep_the_marks(tmp_path):
+    path = tmp_path / "graph.json"
+    GRAPH.save(path)
+    assert f2sl.load_graph(path).weak == GRAPH.weak
+    told = json.loads(path.read_text())
+    assert told["weak"] == [["b", "c"]]
+    path.write_text(json.dumps({**told, "weak": [["c", "d"]]}))
+    with pytest.raises(FileError, match=r'"weak" holds \[.c., .d.\], which is none of the directed edges'):
+        f2sl.load_graph(path)
+
+
+def test_pictures_and_pages_tell_the_marks_apart(tmp_path):
+    assert [edge.weak for edge in drawing(GRAPH).edges] == [False, True, False]
+    picture = f2sl.plot(GRAPH).svg()
+    assert picture.count("weakly decided") == 1
+    assert picture.count('stroke-dasharray="6 4"') == 2  # the edge and its entry in the legend
+    GRAPH.show(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "4 variables, 3 edges, 1 of them undirected, 1 of the directed weakly decided" in page
+    assert page.count('"w":1') == 1
+
+
+def test_the_summary_counts_them_apart():
+    model = f2sl.BOSS().fit(colliders(200))
+    weak, all_directed = len(model.cpdag_.weak), len(model.cpdag_.directed_array)
+    assert weak
+    told = str(model.summary())
+    assert f"the data decide {all_directed - weak} direction" in told
+    assert f", {weak} weakly" in told
+    assert told.count("(weakly decided)") == weak
