@@ -38,7 +38,6 @@ from f2sl.skeleton import Skeleton
 from f2sl.stats.answers import INDEPENDENT
 from f2sl.stats.choose import check_choice, make_test, settle
 from f2sl.stats.scores.base import Score
-from f2sl.storage.moments import Moments
 from f2sl.storage.protocol import open_engine
 from f2sl.table import STATES, Table
 from f2sl.table.column import read_as, wrong_kinds
@@ -384,10 +383,7 @@ class StructureLearner(Estimator):
 
     def _open(self, table: Any) -> AbstractContextManager[Any]:
         """Open what `_learn` asks: counts of states, or moments of numbers."""
-        engine = open_engine(table, self.n_jobs)
-        if engine.moments is not None:
-            self.notes_ += told_copies(engine.moments)
-        return cast(AbstractContextManager[Any], engine)
+        return cast(AbstractContextManager[Any], open_engine(table, self.n_jobs))
 
     def _tell_of_required_edges(self, engine: Any, names: tuple[str, ...]) -> None:
         """Add a note on required edges that the data do not support."""
@@ -566,16 +562,6 @@ def with_aliases(graph: PDAG, table: Table, knowledge: Knowledge | None = None) 
     free = [link for link, on, off in zip(links, forward, back, strict=True) if on and off]
     arrows = [*graph.directed_edges, *(arrow for arrow in arrows if arrow not in free)]
     return PDAG(nodes, arrows, [*graph.undirected_edges, *free], weights=weights)
-
-
-def told_copies(moments: Moments) -> list[str]:
-    """Return a note on columns of numbers that are linear functions of each other, if any."""
-    names = moments.names
-    pairs = [f"{names[a]!r} and {names[b]!r}" for a, b in moments.copies().tolist()]
-    if not pairs:
-        return []
-    same = "linear functions of each other, so that each hides the other's links (better left out): "
-    return [same + listing(pairs)]
 
 
 def display_for(verbose: bool) -> AbstractContextManager[None]:
