@@ -153,7 +153,7 @@ def _candidates(values: Floats, few: Floats, ordered: Mask) -> Iterator[tuple[in
         return len(np.unique(few[column]))
 
     def distance(column: int) -> tuple[int, int]:
-        return np.count_nonzero(np.isnan(few[column])), n_values(column)
+        return int(np.isnan(few[column]).sum()), n_values(column)
 
     # Every second pair are neighbours: in sorted tables few others have equal values.
     n_pairs = PAIRS_OF_ROWS if n <= WIDE else FEW_PAIRS
@@ -177,7 +177,7 @@ def _candidates(values: Floats, few: Floats, ordered: Mask) -> Iterator[tuple[in
         monotone = _are_intervals(few[:, :SCREENED], own, ordered)
         monotone[rows] = (np.abs(signs[own][rows] @ signs.T) == needed[rows]) & ordered
         monotone &= possible
-        other = possible & ~monotone & (differ[own] @ differ.T == needed) & repeats
+        other = possible & (differ[own] @ differ.T == needed) & repeats
         for row in np.flatnonzero((monotone | other).any(axis=1)).tolist():
             # The most complete ones first, and those with the fewest values, which are the closest.
             chosen = [(x, True) for x in sorted(np.flatnonzero(monotone[row]).tolist(), key=distance)]
@@ -448,7 +448,7 @@ def _advised(what: str, found: list[str], derived: list[str]) -> str:
     if not found:
         return ""
     option = f"drop={derived}" if len(derived) <= 10 else "drop="
-    return f"{what} (leave out what was computed, for example with {option}): {listing(found)}"
+    return f"{what} (leave some out, for example with {option}): {listing(found)}"
 
 
 def _written(one: Sum, names: tuple[str, ...]) -> tuple[str, str]:

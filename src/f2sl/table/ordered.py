@@ -4,7 +4,11 @@ Tests and scores treat rows as independent samples. In a time series, in a panel
 several units) and in a table of groups neighbouring or related rows are alike, so edges seem to have more
 evidence than they have.
 
-THRESHOLDS
+The thresholds were chosen on 339 tables of R packages with at least 20 rows. Of these 117 are noted. 99 are
+time series, panels, repeated measurements, maps, or groups of related rows; the other 18 are designed
+experiments, counts over a grid, simulated curves, and tables sorted by something that is not among their
+columns. Without the segments of sorted tables and without `FARTHER`, tables such as diamonds, iris and
+penguins would be noted, too.
 """
 
 from __future__ import annotations
@@ -40,7 +44,7 @@ MOST_JUDGED, MOST_PAIRED = 300, 1_000
 """Number of columns that are judged by neighbouring rows, and largest number among which a panel's are looked
 for."""
 
-FILLED, CANDIDATES, MOST_PAIRS = 0.5, 50, 1 << 24
+FILLED, CANDIDATES, MOST_PAIRS = 0.5, 20, 1 << 24
 """Smallest share of the possible pairs of a panel's units and times that occur, and the largest numbers of
 pairs of columns and of pairs of values that are looked at."""
 
