@@ -121,17 +121,17 @@ class TestRepeatedRows:
     @pytest.mark.parametrize("times", [2, 3])
     def test_they_are_counted(self, times):
         rng = np.random.default_rng(0)
-        data = {"x": rng.normal(size=50), "s": rng.integers(0, 2, 50)}
-        shuffled = rng.permutation(50 * times)
+        data = {"x": rng.normal(size=80), "s": rng.integers(0, 2, 80)}
+        shuffled = rng.permutation(80 * times)
         [told] = notes({name: np.tile(column, times)[shuffled] for name, column in data.items()})
         assert told.startswith(f"every row occurs {times} times or a multiple of it")
 
     def test_one_row_less(self):
-        data = {"x": np.random.default_rng(0).normal(size=50), "s": np.arange(50) % 3}
+        data = {"x": np.random.default_rng(0).normal(size=80), "s": np.arange(80) % 3}
         assert notes({name: np.tile(column, 2)[1:] for name, column in data.items()}) == []
 
     def test_zero_has_no_sign(self):
-        x = np.random.default_rng(0).normal(size=50)
+        x = np.random.default_rng(0).normal(size=80)
         x[:5] = 0.0
         assert (
             "every row occurs 2 times"
@@ -140,6 +140,13 @@ class TestRepeatedRows:
 
     def test_not_a_table_of_few_different_rows(self):
         assert notes({"a": [0, 0, 1, 1] * 20, "b": [0, 1, 0, 1] * 20, "c": [0, 1, 1, 0] * 20}) == []
+
+
+@pytest.mark.parametrize("varying", [0, 1])
+def test_tables_with_nothing_to_compare(varying):
+    data = {"a": ["x"] * 30, "b": ["y"] * 30, "c": np.arange(30) / 4}
+    told = notes(dict(list(data.items())[: 2 + varying]))
+    assert told == ["only one state, so no edges: columns 'a', 'b'"]
 
 
 @pytest.mark.parametrize(("n_rows", "told"), [(24, True), (25, False)])

@@ -168,7 +168,8 @@ def remarks(table: Table) -> list[str]:
         few = f"only {table.n_rows} rows: the result is unreliable"
         return [text for text in (*told, few if NUMBER in table.kinds else None) if text is not None]
     rows = told_repeated(table)
-    if not rows:  # which would pass for evidence of all else
+    # Repeated rows would pass for evidence of all else.
+    if not rows and np.count_nonzero(np.less(*table.ends)) > 1:
         sample = Sample.of_table(table)
         derived, found = told_derived(sample)
         rows = [*derived, *told_rows(sample, found)]

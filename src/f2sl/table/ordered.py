@@ -60,8 +60,9 @@ NOT_BY_CHANCE = 15.0
 FEWEST_GROUPS, GROUP_SIZE, UNVARYING = 10, 2, 2
 """Least number of groups, their least mean size, and the number of columns that never vary in them."""
 
-BUCKET_BITS, FEWEST_BUCKETS, LOOKED_AT = 12, 20, 3
-"""Bits of a hash of a row, how many different ones must occur, and the number of columns hashed first."""
+BUCKET_BITS, FEWEST_BUCKETS, LOOKED_AT = 12, 50, 3
+"""Bits of a hash of a row, how many different ones must occur (fewer different rows may be a design in which
+each occurs as often), and the number of columns hashed first."""
 
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 """Odd number that spreads the bits of products over all 64."""
@@ -261,7 +262,7 @@ def told_repeated(table: Table) -> list[str]:
     Examples
     --------
     >>> from f2sl.reading import open_table
-    >>> once = np.arange(40) % 7 + np.arange(40) ** 0.5
+    >>> once = np.arange(80) % 7 + np.arange(80) ** 0.5
     >>> told_repeated(open_table({"a": once, "b": once % 2}))
     []
     >>> [note] = told_repeated(open_table({"a": np.tile(once, 3), "b": np.tile(once % 2, 3)}))
