@@ -154,12 +154,6 @@ class Moments:
         """Number of variables."""
         return len(self.variances)
 
-    def copies(self) -> Integers:
-        """List the pairs of variables that are equal up to shift and scale, one a row."""
-        # Correlations are rounded, so that those of copies are exactly 1 or -1.
-        first, second = (np.abs(self.correlations) == 1.0).nonzero()
-        return np.asarray(np.column_stack([first, second])[first < second])
-
     def search_pairs(
         self,
         formula: CorrelationFormula,

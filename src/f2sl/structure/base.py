@@ -39,7 +39,6 @@ from f2sl.skeleton import Skeleton, constrained, from_edges
 from f2sl.stats.answers import INDEPENDENT
 from f2sl.stats.choose import check_choice, make_test, settle
 from f2sl.stats.scores.base import Score
-from f2sl.storage.moments import Moments
 from f2sl.storage.protocol import open_engine
 from f2sl.table import STATES, Table
 from f2sl.table.column import read_as, wrong_kinds
@@ -410,10 +409,7 @@ class StructureLearner(Estimator):
 
     def _open(self, table: Any) -> AbstractContextManager[Any]:
         """Open what `_learn` asks: counts of states, or moments of numbers."""
-        engine = open_engine(table, self.n_jobs)
-        if engine.moments is not None:
-            self.notes_ += told_copies(engine.moments)
-        return cast(AbstractContextManager[Any], engine)
+        return cast(AbstractContextManager[Any], open_engine(table, self.n_jobs))
 
     def _weakly_decided(self, table: Table, cpdag: PDAG) -> frozenset[tuple[str, str]]:
         """Return the arrows of the CPDAG that are not found again from resampled rows."""
@@ -621,16 +617,6 @@ def with_aliases(graph: PDAG, table: Table, knowledge: Knowledge | None = None) 
     found = PDAG(nodes, arrows, [*graph.undirected_edges, *free], weights=weights)
     found.weak = graph.weak
     return found
-
-
-def told_copies(moments: Moments) -> list[str]:
-    """Return a note on columns of numbers that are linear functions of each other, if any."""
-    names = moments.names
-    pairs = [f"{names[a]!r} and {names[b]!r}" for a, b in moments.copies().tolist()]
-    if not pairs:
-        return []
-    same = "linear functions of each other, so that each hides the other's links (better left out): "
-    return [same + listing(pairs)]
 
 
 def display_for(verbose: bool) -> AbstractContextManager[None]:

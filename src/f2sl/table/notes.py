@@ -12,8 +12,11 @@ import numpy as np
 
 from f2sl.errors import F2SLWarning
 from f2sl.table.column import NUMBER, STATES
+from f2sl.table.derived import told_derived
 from f2sl.table.names import listing
+from f2sl.table.ordered import told_repeated, told_rows
 from f2sl.table.table import Arrays, Block, Table
+from f2sl.table.values import Sample
 
 LIKE_AN_IDENTIFIER = 0.9
 """Ratio of states to rows from which on a column looks like an identifier."""
@@ -23,6 +26,9 @@ LIKE_ONE = "like an identifier"
 FEWEST_ROWS = 20
 """With fewer rows than this, many columns have nearly as many states as there are rows, and correlations are
 mostly chance."""
+
+FEWEST_PER_COLUMN = 5
+"""With fewer rows for each column than this, most directions and many edges are chance."""
 
 COLUMNS_AT_ONCE, ROWS_COMPARED = 1 << 10, 1 << 12
 """Numbers of columns and rows in a quick comparison that rules out most columns as aliases."""
@@ -149,7 +155,7 @@ def warn_of_identifiers(table: Table, stacklevel: int) -> None:
 
 
 def remarks(table: Table) -> list[str]:
-    """Return all notes on a table; correlations of numbers are checked elsewhere.
+    """Return all notes on a table.
 
     Examples
     --------
@@ -158,9 +164,19 @@ def remarks(table: Table) -> list[str]:
     ['only 3 rows: the result is unreliable']
     """
     told = [constant_columns(table), identifier_columns(table), told_aliases(table)]
-    if NUMBER in table.kinds and table.n_rows < FEWEST_ROWS:
-        told.append(f"only {table.n_rows} rows: the result is unreliable")
-    return [text for text in told if text is not None]
+    if table.n_rows < FEWEST_ROWS:
+        few = f"only {table.n_rows} rows: the result is unreliable"
+        return [text for text in (*told, few if NUMBER in table.kinds else None) if text is not None]
+    rows = told_repeated(table)
+    # Repeated rows would pass for evidence of all else.
+    if not rows and np.count_nonzero(np.less(*table.ends)) > 1:
+        sample = Sample.of_table(table)
+        derived, found = told_derived(sample)
+        rows = [*derived, *told_rows(sample, found)]
+    if table.n_rows < FEWEST_PER_COLUMN * table.n_variables:
+        counted = f"{table.n_rows:,} rows for {table.n_variables:,} columns"
+        rows.append(f"only {counted}: many edges and most directions are unreliable")
+    return [text for text in (*told, *rows) if text is not None]
 
 
 def _listed(what: str, names: Sequence[str]) -> str | None:

@@ -88,6 +88,10 @@ class Table(ABC):
         """Return the sum of the results of `function` over all blocks of rows."""
 
     @abstractmethod
+    def rows(self, chosen: Integers) -> Block:
+        """Return some rows, given by their positions in ascending order."""
+
+    @abstractmethod
     def all_numbers(self) -> Floats:
         """Return a table of numbers as one array, one row for each column."""
 

@@ -127,6 +127,22 @@ class DaskTable(Table):
         [total] = cluster.map(begin, [None])
         return tuple(total)
 
+    def rows(self, chosen: Integers) -> Block:
+        """Return some rows, given by their positions in ascending order."""
+        cluster, n_blocks = self._connected(), len(self.blocks.get())
+        places = [self.places[self.of_kind(kind)] for kind in (STATES, NUMBER)]
+        lengths = list(cluster.map(lambda i: cluster.submit(_length, self.blocks.get()[i]), range(n_blocks)))
+        edges = np.searchsorted(chosen, np.cumsum([0, *lengths]))
+        own = [
+            chosen[a:b] - start
+            for (a, b), start in zip(pairwise(edges), np.cumsum([0, *lengths]), strict=False)
+        ]
+        parts = cluster.map(
+            lambda i: cluster.submit(_some_rows, places, own[i], self.blocks.get()[i]), range(n_blocks)
+        )
+        codes, numbers = (np.concatenate(some, axis=1) for some in zip(*parts, strict=True))
+        return Block(codes, numbers)
+
     def all_numbers(self) -> Floats:
         """Return a table of numbers as one array, one row for each column."""
         return self._brought(self.places, NUMBER).astype(np.float64, copy=False)
@@ -223,6 +239,15 @@ def _recoded(asked: tuple[Callable[[Block], npt.NDArray[Any]], list[Integers]], 
 
 def _of_codes_as_numbers(function: Summand, block: Block, places: Integers, rows: slice) -> Arrays:
     return function(Block(block.codes[:0, rows], block.codes[places, rows].astype(np.float64)))
+
+
+def _length(block: Block) -> int:
+    return int(block.codes.shape[1])
+
+
+def _some_rows(places: list[Integers], rows: Integers, block: Block) -> Block:
+    codes, numbers = places
+    return Block(block.codes[np.ix_(codes, rows)], block.numbers[np.ix_(numbers, rows)])
 
 
 def _chosen(places: Integers, coded: bool, block: Block) -> npt.NDArray[Any]:

@@ -156,6 +156,12 @@ class MemoryTable(Table):
         """Return what `function` makes of all rows: they are one block."""
         return function(Block(self.codes, self.numbers))
 
+    def rows(self, chosen: Integers) -> Block:
+        """Return some rows, given by their positions in ascending order."""
+        if len(chosen) == self.n_rows:
+            return Block(self.codes, self.numbers)
+        return Block(self.codes[:, chosen], self.numbers[:, chosen])
+
     def all_numbers(self) -> Floats:
         """Return a table of numbers as one array, one row for each column."""
         return self.numbers

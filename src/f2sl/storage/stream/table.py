@@ -227,6 +227,19 @@ class StreamTable(Table):
             parts.append(np.empty((0, 0)) if file is None else file.read(block, places))
         return Rows(parts[0], parts[1].astype(np.float64))
 
+    def rows(self, chosen: Integers) -> Rows:
+        """Return some rows, given by their positions in ascending order."""
+        step = self._files[0].rows_per_block
+        parts = []
+        for block in np.unique(chosen // step).tolist():
+            own = chosen[chosen // step == block] - block * step
+            codes, numbers = self._rows(block)
+            parts.append(
+                (codes[:, own] if codes.size else codes, numbers[:, own] if numbers.size else numbers)
+            )
+        codes, numbers = (np.concatenate(some, axis=1) for some in zip(*parts, strict=True))
+        return Rows(codes, numbers)
+
     def all_numbers(self) -> Floats:
         """Return a table of numbers as one array, one row for each column."""
         return np.concatenate([self.read(i).astype(np.float64) for i in range(self.n_blocks)], axis=1)
