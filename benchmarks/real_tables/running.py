@@ -84,7 +84,8 @@ def _run(command: list[str], environment: dict[str, str], seconds: int, folder: 
         killed = None
     elif killed is None:
         timed_out = code < 0 and cpu > seconds - 1
-        killed = f"stopped after {seconds} s" if timed_out else (told or [f"ended with {code}"])[-1]
+        errors = [line for line in told if line.startswith("f2sl: error")] or told or [f"ended with {code}"]
+        killed = f"stopped after {seconds} s" if timed_out else errors[-1]
     return {
         "error": killed,
         "seconds": round(cpu, 2),
