@@ -140,11 +140,9 @@ class Findings:
 
     def f7(self) -> None:
         """Slow tables."""
-        for name in SLOW.split():
-            line = self.results[name]
-            print(
-                f"    {name}: {line['seconds']} s, {line['megabytes']} MB, {line['error'] or line['edges']}"
-            )
+        for line in (self.results[name] for name in SLOW.split() if name in self.results):
+            told = line["error"] or f"{line['edges']} edges"
+            print(f"    {line['table']}: {line['seconds']} s, {line['megabytes']} MB, {told}")
 
     def f8(self) -> None:
         """Seconds until Ctrl-C and SIGTERM end a long run, and the default learner with a time limit."""
@@ -171,8 +169,8 @@ class Findings:
         """Row names that are left in."""
         linked = hidden = before = noted = tried = 0
         for path in sorted((self.tables / "rownames").glob("*.csv")):
-            line = self.results[path.stem]
-            if line["error"] or line["rows"] > 2000 or line["columns"] > 15:
+            line = self.results.get(path.stem)
+            if line is None or line["error"] or line["rows"] > 2000 or line["columns"] > 15:
                 continue
             without = self.learn(path.stem)
             left_in = self.learn(f"rownames/{path.stem}")

@@ -59,7 +59,7 @@ def _run(command: list[str], environment: dict[str, str], seconds: int, folder: 
             stderr=err,
             env=environment,
             start_new_session=True,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)),
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5)),
         )
         killed, ended = None, (0, 0, None)
         try:
@@ -83,7 +83,7 @@ def _run(command: list[str], environment: dict[str, str], seconds: int, folder: 
     if code == 0:
         killed = None
     elif killed is None:
-        timed_out = code < 0 and cpu > seconds - 1
+        timed_out = code in (-signal.SIGXCPU, -signal.SIGKILL)
         errors = [line for line in told if line.startswith("f2sl: error")] or told or [f"ended with {code}"]
         killed = f"stopped after {seconds} s" if timed_out else errors[-1]
     return {
