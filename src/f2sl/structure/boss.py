@@ -78,6 +78,6 @@ class BOSS(ByOrders):
             )
             graph = DAG.from_arrays(names, found.arrows, weights_directed=found.losses)
         self.score_, self.n_families_ = found.score, found.n_families
-        if not found.complete:
+        if not found.complete and not self._deadline.stopped:
             self._deadline.stop("with more time the score may be higher")
         return graph

@@ -242,7 +242,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
                 constraints=self._constraints,
                 deadline=self._deadline,
             )
-        if not found.complete:
+        if not found.complete and not self._deadline.stopped:
             self._deadline.stop("with more time the score may be higher")
         self.n_families_ = found.n_families
         strengths = make_measure(engine, self.measure).values(engine, *found.arrows.T)

@@ -5,9 +5,11 @@ A variable is one column of the matrix, or several: the indicators of its states
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
+from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
 from f2sl._deadline import Deadline
@@ -32,7 +34,8 @@ WORK_AT_ONCE, WORK_EACH = 1 << 27, 1 << 24
 in the mean: on wide tables of strongly related columns each takes as long as a climb, and fewer are made."""
 RIDGE, SURE = 1e-9, 1e-3
 """See `_least_of_blocks`."""
-NO_BLOCKS = Blocks(*[np.zeros(0, np.int64)] * 2, np.zeros(0), 0.0, np.zeros((0, 0)), np.zeros((0, 0)), 0, 0)
+_NONE, _NO_INTEGERS = np.zeros((0, 0)), np.zeros(0, np.int64)
+NO_BLOCKS = Blocks(_NO_INTEGERS, _NO_INTEGERS, np.zeros(0), 0.0, _NONE, _NONE, 0, 0)
 
 
 def search_numbers(
@@ -62,28 +65,28 @@ def search_numbers(
     constraints : Constraints
         Forbidden and required arcs, those of the problem.
     deadline : Deadline, optional
-        When to end, with what was found; the first climb is always finished.
+        When to end, with what was found. Ctrl-C ends the search as well, if there is a deadline to tell.
     """
-    search = _Search(problem)
-    deadline = deadline or Deadline(None)
+    search = _Search(problem, deadline)
     best = max((search.climbed(following(order, constraints)) for order in orders), key=lambda top: top[0])
     random = np.array([seed % 2**31], np.int64)
-    search.begin(best[1])
     width = len(problem.matrix)
+    search.begin(best[1])
     with stage("searching orders") as advance:
         for wanted in kicks:
             left, most_work = wanted, search.work + wanted * WORK_EACH // width
             rounds = 1 if problem.by_blocks else max(1, STEPS_AT_ONCE // width)
-            while left and search.work <= most_work and not deadline.passed:
-                rounds, before = min(left, rounds), search.work
-                search.kick(rounds, moves, random)
-                left -= rounds
-                advance(rounds / sum(kicks))
-                if problem.by_blocks:
-                    each = (search.work - before) / rounds
-                    rounds = min(max(1, int(WORK_AT_ONCE / width / max(each, 1.0))), STEPS_AT_ONCE)
+            with search.kept():
+                while left and search.work <= most_work and not search.over:
+                    rounds, before = min(left, rounds), search.work
+                    search.kick(rounds, moves, random)
+                    left -= rounds
+                    advance(rounds / sum(kicks))
+                    if problem.by_blocks:
+                        each = (search.work - before) / rounds
+                        rounds = min(max(1, int(WORK_AT_ONCE / width / max(each, 1.0))), STEPS_AT_ONCE)
             best = search.better(best, search.climb())
-    return Found(best[2], not deadline.passed)
+    return Found(best[2], not search.over)
 
 
 Top = tuple[float, Integers, Integers]
@@ -93,11 +96,13 @@ Top = tuple[float, Integers, Integers]
 class _Search:
     """State and problem of the search."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, deadline: Deadline | None) -> None:
         from f2sl.search.growing import _kernels
 
         self._kernels = _kernels
         self._problem = problem
+        self._deadline = deadline or Deadline(None)
+        self._keeps = deadline is not None
         self.n = len(problem.rule)
         widths = np.diff(problem.blocks.first) if problem.by_blocks else np.ones(1, np.int64)
         self._widest = int(widths.max(initial=1))
@@ -148,6 +153,21 @@ class _Search:
         )
 
     @property
+    def over(self) -> bool:
+        """True if the search is to end with what it has."""
+        return self._deadline.stopped or self._deadline.passed
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Keep what was found on Ctrl-C, if there is a deadline to tell; kernels leave a valid state."""
+        try:
+            yield
+        except KeyboardInterrupt:
+            if not self._keeps:
+                raise
+            self._deadline.stop("with more time the score may be higher", interrupted=True)
+
+    @property
     def work(self) -> int:
         """Work on blocks of columns so far, in products of rows."""
         return int(self._room.work[0])
@@ -169,12 +189,13 @@ class _Search:
         at_once = max(1, STEPS_AT_ONCE // len(problem.matrix))
         while True:
             gain = np.inf
-            while gain > 0.0:
-                room = self._room
-                room.queue[:], room.ends[:], room.waiting[:] = room.order[0], (0, self.n), True
-                gain = 0.0
-                while room.ends[0] < room.ends[1]:
-                    gain += self._kernels.climb(at_once, self._families, problem, room)
+            room = self._room
+            with self.kept():
+                while gain > 0.0 and not self.over:
+                    room.queue[:], room.ends[:], room.waiting[:] = room.order[0], (0, self.n), True
+                    gain = 0.0
+                    while room.ends[0] < room.ends[1] and not self.over:
+                        gain += self._kernels.climb(at_once, self._families, problem, room)
             if not room.full[0] or self._size >= (len(problem.matrix) if problem.by_blocks else self._most):
                 return float(self._families.figures[0, :, 2].sum()), room.order[0].copy(), self._arrows()
             self._allocate(2 * self._size)
@@ -251,7 +272,7 @@ def of_blocks(data: MixedEngine, edge_cost: float, max_parents: int | None, rule
     )
 
 
-def _rule(rules: Constraints) -> Integers:
+def _rule(rules: Constraints) -> NDArray[np.int8]:
     """Return which arcs are allowed, (n, n) int8, as the kernels take it."""
     everyone = np.arange(rules.n)
     rule = rules.allows(everyone[:, None], everyone).astype(np.int8)
@@ -259,7 +280,7 @@ def _rule(rules: Constraints) -> Integers:
     return rule
 
 
-def _most_parents(possible: int, max_parents: int | None, rule: Integers) -> int:
+def _most_parents(possible: int, max_parents: int | None, rule: NDArray[np.int8]) -> int:
     """Return the most parents of a variable; required ones always find a place."""
     most = possible if max_parents is None else min(possible, max_parents)
     return max(most, int((rule == REQUIRED).sum(axis=0).max(initial=0)))
