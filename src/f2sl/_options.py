@@ -501,6 +501,8 @@ READING_OPTIONS = (
     "binning",
     "missing",
     "drop",
+    "keep",
+    "date_parts",
     "weights",
     "aliases",
     "delimiter",

@@ -313,6 +313,8 @@ def pandas_column(held: Any) -> RawColumn:
 
     if held.dtype.name == "category":
         return _categories(held)
+    if held.dtype.name.startswith("period["):
+        held = held.to_timestamp()
     try:
         array = pa.Array.from_pandas(held)
     except Exception:  # objects fail in many ways
