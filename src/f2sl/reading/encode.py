@@ -48,7 +48,7 @@ from f2sl.reading.kinds import (
     missing_codes,
 )
 from f2sl.reading.pooling import frequent_labels, pooled_codes
-from f2sl.reading.values import LAST_EXACT, RawColumn, Refused, number_of, reals
+from f2sl.reading.values import LAST_EXACT, RawColumn, Refused, chosen_rows, number_of
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.table.column import MAX_STATES, NUMBER, STATES, Column, code_type
 from f2sl.table.names import is_nameless, listing
@@ -313,11 +313,7 @@ class Encoder:
     def _column(self, i: int, keep: Mask | None) -> RawColumn:
         """Read the kept rows of a column."""
         column = self.source.column(i)
-        if keep is not None:
-            column = column.rows(keep)
-            if column.form == "reals":
-                column = replace(reals(column.values, column.missing), unit=column.unit)
-        return column
+        return column if keep is None else chosen_rows(column, keep)
 
     def encode_column(self, i: int, keep: Mask | None, wait: bool = True) -> bool:
         """Encode one column, or note why it cannot be; return False if it has to `wait` for all others.

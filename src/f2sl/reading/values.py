@@ -113,6 +113,14 @@ class RawColumn:
         return replace(self, values=self.values[keep], missing=missing, weights=weights)
 
 
+def chosen_rows(column: RawColumn, rows: Mask | Integers) -> RawColumn:
+    """Return a column with only some rows, in which real numbers may all be whole."""
+    column = column.rows(rows)
+    if column.form != "reals":
+        return column
+    return replace(reals(column.values, column.missing), unit=column.unit)
+
+
 def some(missing: Mask | None) -> Mask | None:
     """Return the mask, or None if it marks nothing."""
     return missing if missing is not None and missing.any() else None
