@@ -34,7 +34,7 @@ from f2sl.reading.check import (
     size_problem,
     values_told,
 )
-from f2sl.reading.dates import DAYS, YEARS, DateReader, reader_of, written
+from f2sl.reading.dates import DAYS, DateReader, reader_of, written
 from f2sl.reading.frames import Part, Source, Without, open_source, rows_by_weight
 from f2sl.reading.identifiers import MANY_LABELS, balanced, identifies
 from f2sl.reading.integers import block_width, encode_integers
@@ -48,6 +48,7 @@ from f2sl.reading.kinds import (
     missing_codes,
 )
 from f2sl.reading.pooling import frequent_labels, pooled_codes
+from f2sl.reading.remarks import KEEP, dates_read, integers_read, note_on
 from f2sl.reading.values import LAST_EXACT, RawColumn, Refused, chosen_rows, number_of
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.table.column import MAX_STATES, NUMBER, STATES, Column, code_type
@@ -58,11 +59,6 @@ LEFT_OUT, REFUSED = "left out", "refused"
 """Result for a column that is not part of the table."""
 
 TO_NUMBERS = "; convert them to plain numbers"
-KEEP = "{keep}"
-"""Stands in a note for the option that keeps its columns."""
-AS_NUMBER, AS_STATES, BY_PARTS = "{number}", "{states}", "{parts}"
-"""Stand in a note for the option that reads its columns otherwise."""
-
 COUNTS = "freq", "frequency"
 """Names of columns that mostly count rows."""
 
@@ -262,8 +258,8 @@ class Encoder:
                     left.append(i)
                     continue
                 self.states[i] = tuple((values.astype(np.bool_) if boolean else values).tolist())
-                if self._may_choose(names[i]):
-                    self._remark_on_integers(names[i], STATES, len(values))
+                if len(values) > 2 and self._may_choose(names[i]):
+                    self._remarks[integers_read(STATES, len(values))].append(names[i])
         return left
 
     def encode_columns(self, those: Iterable[int], keep: Mask | None) -> None:
@@ -548,19 +544,20 @@ class Encoder:
             remarks[f"no name{later}"].append(name)
         if kind == NUMBER and self._asked_of_all != NUMBER and name not in self._asked:
             if column.unit:
-                self._remark_on_dates(i, name, column.unit)
+                remarks[dates_read(column.unit, self.readers[i])].append(name)
             elif column.form == "integers":
                 n = MAX_STATES if column.only_ends else len(column.counted[0])
-                self._remark_on_integers(name, kind, n)
+                remarks[integers_read(kind, n)].append(name)
             else:
                 remarks["read as numbers"].append(name)
         elif kind == STATES and not is_cut and column.form == "integers" and self._may_choose(name):
-            self._remark_on_integers(name, kind, len(self.states[i]))
+            n = len(column.counted[0])
+            remarks[integers_read(kind, n)] += [name] * (n > 2)  # of two values, either way is the same
         if kind == STATES and column.missing is not None and self.reading.missing == "state":
             remarks["missing values became a state"].append(name)
         if column.form == "labels" and like_written_numbers(column.labels, self.n_kept):
             remarks[f"{_written(column)}{TO_NUMBERS}, or leave out with {drop_of([name])}"].append(name)
-        if i in self._range:
+        if i in self._range and not column.unit:
             low, high = self._range[i]
             if max(-low, high) > LAST_EXACT and low.is_integer():
                 digits = "integers with more digits than the 16 that are kept"
@@ -576,28 +573,6 @@ class Encoder:
         if may_be and self._may_choose(name) and (like := balanced(column, self.n_kept)):
             remarks[f"looks like an identifier ({like}), leave it out with {drop_of([name])}"].append(name)
 
-    def _remark_on_integers(self, name: str, kind: str, n: int) -> None:
-        """Note how integers are read by default; of two values, either way is the same."""
-        if kind == STATES and n > FEW:
-            self._remarks[f"integers that look like codes, read as states{AS_NUMBER}"].append(name)
-        elif kind == STATES and n > 2:
-            self._remarks[f"integers with up to {FEW} values, read as states{AS_NUMBER}"].append(name)
-        elif kind == NUMBER and n <= FEW:
-            why = f"integers with few values beside other numbers, read as numbers{AS_STATES}"
-            self._remarks[why].append(name)
-        elif kind == NUMBER:
-            self._remarks[f"integers with more than {FEW} values, read as numbers{AS_STATES}"].append(name)
-
-    def _remark_on_dates(self, i: int, name: str, unit: str) -> None:
-        reader = self.readers[i]
-        form = f" written as {reader.form}" if reader and reader.form else ""
-        if unit == YEARS:
-            self._remarks["years of dates, read as numbers"].append(name)
-        elif unit == DAYS:
-            self._remarks[f"dates{form}, read as numbers ({unit}){BY_PARTS}"].append(name)
-        else:
-            self._remarks[f"times, read as numbers ({unit})"].append(name)
-
     def notes(self) -> tuple[str, ...]:
         """Return notes on what was assumed, dropped, replaced and cut."""
         n_rows, n_dropped = self.source.n_rows, self.source.n_rows - self.n_kept
@@ -609,15 +584,7 @@ class Encoder:
             notes.append(self._told_gaps())
         if n_dropped:
             notes.append(f"dropped {n_dropped} of {n_rows} rows with missing values")
-        for text, names in self._remarks.items():
-            those = "all" if len(names) == len(self.kinds) > 1 else "column" + "s" * (len(names) > 1)
-            shown = f"{len(names)} columns" if those == "all" else listing([repr(name) for name in names])
-            some = names if len(names) <= 10 else ""
-            told = text.replace(KEEP, f"; keep with keep={some}")
-            told = told.replace(BY_PARTS, f"; their parts with date_parts={some}")
-            for mark, kind in ((AS_NUMBER, NUMBER), (AS_STATES, STATES)):
-                told = told.replace(mark, f"; otherwise with kinds={ {names[0]: kind} }")
-            notes.append(f"{those} {shown}: {told}")
+        notes += [note_on(text, names, len(self.kinds)) for text, names in self._remarks.items() if names]
         if self._names_are_values():
             like = f"the column names look like values, such as {self.source.names[self.kept[0]]!r}"
             notes.append(f"{like}; if there is no line of names, use header=False")
