@@ -32,18 +32,17 @@ print(path.read_text()[:250])
 print(f2sl.check(path))
 
 # %%
-# f2sl found the delimiter, the decimal commas and the missing values. It left out the index. Four things
-# are ours to decide:
+# f2sl found the delimiter, the decimal commas and the missing values. It left out the index, and
+# ``respondent``, which identifies rows. It reads ``income``, 24 brackets in ascending order, as a number.
+# Three things are ours to decide:
 #
-# - ``respondent`` identifies rows. An identifier says nothing about other columns, so we drop it.
+# - ``respondent`` is an identifier indeed. To drop it ourselves silences the note.
 # - ``-99`` means "no answer".
-# - ``income`` has 24 brackets in ascending order. We read it as a number, because a test of 24 categories
-#   needs many rows.
 # - ``logpopul`` is computed from ``popul``, so each would hide the other's links. We keep one.
 #
 # Learn
 # -----
-table = f2sl.open_table(path, drop=["respondent", "popul"], na=["-99"], kinds={"income": "number"})
+table = f2sl.open_table(path, drop=["respondent", "popul"], na=["-99"])
 model = f2sl.learn(table, "f2sl-h")
 print("\n".join(model.notes_))
 

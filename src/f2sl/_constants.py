@@ -13,6 +13,9 @@ MISSING_SPELLINGS = (
 )
 """Cells of a text that are missing values."""
 
+OTHER = "<other>"
+"""State of all labels that are too rare for a state of their own."""
+
 _NUMBER = r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
 INTERVAL = re.compile(rf"\[({_NUMBER}), {_NUMBER}[)\]]")
 """The form of intervals that numbers are cut into."""

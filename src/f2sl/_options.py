@@ -510,6 +510,8 @@ READING_OPTIONS = (
     "binning",
     "missing",
     "drop",
+    "keep",
+    "date_parts",
     "weights",
     "aliases",
     "delimiter",

@@ -72,8 +72,11 @@ BAD_TABLES = {
         ["line 3 has 3 columns, but 2 are expected", "delimiter ','"],
     ),
     "duplicate names": BadTable("t.csv", "a,b,a\n0,1,0\n1,1,0\n", DataError, ["'a'"]),
-    "dates": BadTable(
-        "t.csv", "day,b\n2020-01-01,x\n2020-01-02,y\n2020-01-03,y\n", DataError, ["'day'", "--drop day"]
+    "nothing but identifiers": BadTable(
+        "t.csv",
+        "row,who\n" + "".join(f"{i},s{i}\n" for i in range(30)),
+        DataError,
+        ["the table has no columns", "column 'row': left out: it counts the rows", "keep with --keep row"],
     ),
     "infinite": BadTable("t.csv", "a,b\ninf,x\n1.5,y\n2.5,y\n", DataError, ["'a'", "infinit"]),
     "one column beside an identifier": BadTable(

@@ -16,12 +16,10 @@ from f2sl.cli.options import as_flags
 
 @pytest.fixture
 def untidy(tmp_path):
-    """A table with two problems: gaps, and a date."""
+    """A table with two problems: gaps, and infinite values."""
     path = tmp_path / "t.csv"
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {"age": rng.integers(18, 90, 60), "sex": ["m", "f"] * 30, "day": ["2020-01-01"] * 60}
-    )
+    frame = pd.DataFrame({"age": rng.integers(18, 90, 60), "sex": ["m", "f"] * 30, "pay": [0.5, np.inf] * 30})
     frame.loc[:4, "sex"] = "?"
     frame.to_csv(path)
     return path
@@ -37,13 +35,13 @@ def test_all_columns_and_all_problems(untidy, capsys):
         "age        number",
         "left out",
         "--missing state",
-        "--drop day",
+        "--drop pay",
         "read as missing values: '?'",
     ):
         assert words in printed
     assert "=" not in printed
     assert sorted(untidy.parent.iterdir()) == before
-    assert main(["check", str(untidy), "--drop", "day", "--missing", "drop", "--json"]) == 0
+    assert main(["check", str(untidy), "--drop", "pay", "--missing", "drop", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["problems"] == []
     assert [column["action"] for column in report["columns"]] == ["left out", "numbers", "states", "left out"]
@@ -63,7 +61,7 @@ def test_options_of_columns_that_are_left_out_have_no_effect(tmp_path, capsys):
 def test_learn_tells_the_same_at_once(untidy, capsys):
     assert main(["learn", str(untidy), "--missing", "error"]) == 2
     line = capsys.readouterr().err
-    assert "--missing state" in line and "--drop day" in line and line.count("\n") == 1
+    assert "--missing state" in line and "--drop pay" in line and line.count("\n") == 1
 
 
 def test_constant_columns_and_labels_that_differ_in_case(tmp_path, capsys):
@@ -122,9 +120,29 @@ def test_pages_of_commands_name_flags(tmp_path, capsys):
 
 
 def test_columns_to_drop_are_named_one_by_one(untidy, capsys):
-    assert main(["learn", str(untidy), "--drop", "day,sex"]) == 2
+    assert main(["learn", str(untidy), "--drop", "pay,sex"]) == 2
     told = capsys.readouterr().err
-    assert "--drop: 'day,sex' is not one column; name each by itself: --drop day --drop sex. Also, " in told
+    assert "--drop: 'pay,sex' is not one column; name each by itself: --drop pay --drop sex. Also, " in told
+
+
+def test_columns_that_are_kept_and_dates_by_their_parts(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    path.write_text("row,day,x\n" + "".join(f"{i},{i % 28 + 1}/2/2021,{i * i % 7}.5\n" for i in range(60)))
+    assert main(["check", str(path), "--json"]) == 0
+    notes = json.loads(capsys.readouterr().out)["notes"]
+    assert notes[0] == "column 'row': left out: it counts the rows, like an identifier; keep with --keep row"
+    assert notes[1].endswith("(days since 1970-01-01); their parts with --date-parts day")
+    assert main(["check", str(path), "--keep", "row", "--date-parts", "day", "--json"]) == 0
+    columns = json.loads(capsys.readouterr().out)["columns"]
+    assert [(one["name"], one["action"]) for one in columns] == [
+        ("row", "numbers"),
+        ("day.year", "left out"),
+        ("day.month", "states"),
+        ("day.weekday", "states"),
+        ("x", "numbers"),
+    ]
+    assert main(["learn", str(path), "--date-parts", "dai"]) == 2
+    assert "--date-parts: unknown column 'dai'; did you mean 'day'" in capsys.readouterr().err
 
 
 def test_options_of_reading(tmp_path, capsys):

@@ -177,7 +177,7 @@ def test_a_column_with_very_many_numbers(tmp_path, monkeypatch):
     frame.to_parquet(path)
     with pytest.raises(DataError, match=r"'a' \(more than .*too many states.*'b' \(.*cannot be states"):
         in_blocks(path, kinds="states")
-    assert in_blocks(path).kinds == ("number", "number", "states")
+    assert in_blocks(path, keep=["a"]).kinds == ("number", "number", "states")
     with pytest.raises(DataError, match=r"column 'a' has more than .*takes 0 MB, but 0 MB are allowed"):
         in_blocks(path, bins=3, memory=1000)
     table = in_blocks(path, kinds="number")
@@ -403,7 +403,7 @@ def test_what_does_not_fit_is_read_in_blocks_and_a_note_says_so(tmp_path):
     path = tmp_path / "t.parquet"
     pd.concat([FRAME] * 25_000, ignore_index=True).to_parquet(path)
     fits = open_table(path, memory=10**8)
-    assert fits.notes == ()
+    assert all("read as states" in note for note in fits.notes)
     streamed = open_table(path, memory=16 * 10**6)
     assert streamed.notes[0].startswith(
         "read in blocks: in memory the table would take 20 MB or more, and 16 MB"

@@ -33,7 +33,7 @@ OUTPUT = "Output"
 FLAGS = {
     **{name: option.flag for name, option in CATALOGUE.items() if option.commands or name == "n_jobs"},
     **{
-        name: f"--{name}"
+        name: f"--{name.replace('_', '-')}"
         for name in (
             *READING_OPTIONS,
             "rows",
@@ -201,6 +201,24 @@ Drop = Annotated[
         "--drop",
         metavar="COLUMN",
         help="Leave out this column, such as an identifier. Repeat for more columns.",
+        rich_help_panel=READING,
+    ),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep",
+        metavar="COLUMN",
+        help="Keep this column as it is even if it looks like an identifier. Repeat for more columns.",
+        rich_help_panel=READING,
+    ),
+]
+DateParts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--date-parts",
+        metavar="COLUMN",
+        help="Read this column of dates as year (a number), month and weekday (states). Repeat for more.",
         rich_help_panel=READING,
     ),
 ]
@@ -436,6 +454,6 @@ def as_flags(text: str) -> str:
         name = FLAGS.get(option, f"--{option}")
         return " ".join(f"{name} {shlex.quote(str(one)) if one != '' else ''}".rstrip() for one in values)
 
-    told = re.sub(r"(^|Also, )(drop|kinds|bins|weights): ", r"\1--\2: ", text)
+    told = re.sub(r"(^|Also, )(drop|keep|kinds|bins|weights): ", r"\1--\2: ", text)
     told = re.sub(r"\b(\w+)=True\b", lambda on: FLAGS.get(on[1], on[0]), _ASSIGNED.sub(flag, told))
     return told.replace("see to_dag()", "see --dag").replace(AS_ONE, "write them alike in the table")

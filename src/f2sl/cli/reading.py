@@ -13,11 +13,13 @@ from f2sl.cli.options import (
     Bins,
     Comment,
     DataFile,
+    DateParts,
     Delimiter,
     Drop,
     Encoding,
     Engine,
     Jobs,
+    Keep,
     Kinds,
     Memory,
     MergeAliases,
@@ -60,6 +62,8 @@ class TableOptions:
     comment: Comment = None
     na: Na = None
     drop: Drop = None
+    keep: Keep = None
+    date_parts: DateParts = None
 
     @property
     def place(self) -> Path | None:
@@ -89,6 +93,8 @@ class TableOptions:
             "header": not self.no_header,
             "na": self.na or (),
             "drop": self.drop or (),
+            "keep": self.keep or (),
+            "date_parts": self.date_parts or (),
         }
 
     def for_resampling(self) -> TableOptions:

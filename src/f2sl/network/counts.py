@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers, Mask
-from f2sl._constants import AUTO
+from f2sl._constants import AUTO, OTHER
 from f2sl.errors import DataError, shown, unknown_name
 from f2sl.reading.binning import interval_codes
 from f2sl.reading.open import open_for
@@ -190,7 +190,7 @@ def placed_code(states: Sequence[str], value: object) -> int | None:
     if code is None and number is not None:
         placed = interval_codes(states, np.array([float(number)]))
         code = None if placed is None else int(placed[0])
-    return code
+    return states.index(OTHER) if code is None and OTHER in states else code
 
 
 def _decimal(text: str) -> Decimal | None:

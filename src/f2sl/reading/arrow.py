@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 
 from f2sl._arrays import Mask
+from f2sl.reading.dates import DAYS, SECONDS, since_1970
 from f2sl.reading.values import RawColumn, Refused, numpy_column, reals
 from f2sl.table.column import MAX_STATES
 
@@ -46,8 +47,8 @@ def arrow_column(array: Any) -> RawColumn:
         return RawColumn("integers", np.zeros(n, dtype=np.int64), np.ones(n, dtype=np.bool_))
     if pt.is_string(dtype) or pt.is_large_string(dtype):
         return _strings(chunked)
-    if pt.is_temporal(dtype):
-        raise Refused("time", str(dtype))
+    if pt.is_temporal(dtype) and not pt.is_interval(dtype):
+        return _since_1970(chunked)
     if str(dtype) in ("string_view", "binary", "large_binary", "binary_view"):
         try:
             return _strings(chunked.cast(pa.large_string()))
@@ -86,6 +87,21 @@ def _is_gap(value: object) -> bool:
     if isinstance(value, (float, np.floating)):
         return bool(np.isnan(value))
     return value is None or type(value).__name__ in ("NAType", "NaTType")
+
+
+TICKS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+"""Arrow's units of time, in a second."""
+
+
+def _since_1970(chunked: Any) -> RawColumn:
+    """Return dates as days since 1970, durations and times of day as seconds."""
+    dtype, missing = chunked.type, _missing(chunked)
+    per_second = 1000 if pt.is_date64(dtype) else 1 if pt.is_date32(dtype) else TICKS[dtype.unit]
+    ticks = chunked.cast(pa.int32()).cast(pa.int64()) if dtype.bit_width == 32 else chunked.cast(pa.int64())
+    per_day = 1 if pt.is_date32(dtype) else 86400 * per_second
+    is_day = pt.is_date(dtype) or pt.is_timestamp(dtype)
+    per_unit, unit = (per_day, DAYS) if is_day else (per_second, SECONDS)
+    return since_1970(_numbers(ticks), per_unit, missing, unit)
 
 
 def _missing(chunked: Any) -> Mask | None:

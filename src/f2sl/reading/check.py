@@ -48,8 +48,7 @@ REASONS = {
         "real numbers with many values cannot be states; cut them with bins=5, or read them as numbers"
     ),
     "cut labels": "labels cannot be cut into intervals; do not give bins= for them",
-    "time": "dates and times cannot be used as states or numbers; leave out with {drop}, or convert them",
-    "cut time": "dates and times cannot be cut into intervals; leave out with {drop}, or convert them",
+    "no dates": "not all values are dates of one form, so they have no parts; remove it from date_parts=",
     "mixed": "values of different types; convert them to one type, such as strings, or leave out with {drop}",
     "complex": "Complex data not supported; leave out with {drop}",
     "long": (
@@ -67,12 +66,12 @@ class Problems:
     Examples
     --------
     >>> problems = Problems()
-    >>> problems.add("time", "a", "date32")
+    >>> problems.add("complex", "a")
     >>> problems.raise_any()
     Traceback (most recent call last):
         ...
-    f2sl.errors.DataError: column 'a' (date32): dates and times cannot be used as states or numbers; leave out with drop=['a'], or convert them
-    """  # noqa: E501
+    f2sl.errors.DataError: column 'a': Complex data not supported; leave out with drop=['a']
+    """
 
     def __init__(self, options: Iterable[str] = ()) -> None:
         self._options = list(options)

@@ -16,18 +16,16 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from f2sl._arrays import Floats, Integers, Mask
-from f2sl.reading.encode import Encoder, Labels
+from f2sl.reading.asked import Labels
+from f2sl.reading.encode import Encoder
 from f2sl.reading.frames import Source
-from f2sl.reading.integers import offsets
+from f2sl.reading.integers import SINGLE_SPREAD, distinct, offsets
 from f2sl.reading.values import RawColumn, Refused, is_whole
 from f2sl.table.column import MAX_STATES, Column
 from f2sl.table.table import Ends
 
 MOST_DISTINCT = MAX_STATES
 """Different numbers of a column that are kept account of; with more it has no states, unless it is cut."""
-
-NARROW = 1 << 16
-"""Integers that span less than this are counted, and not sorted."""
 
 CodeArray = npt.NDArray[np.uint16]
 
@@ -53,6 +51,7 @@ class Digest:
         self._labels: dict[object, int] = {}
         self._declared = False
         self._is_labels = False
+        self._unit = ""
         self.came_as_reals = False
         self._whole = True
         self._values: npt.NDArray[Any] = np.empty(0, np.int64)
@@ -66,7 +65,8 @@ class Digest:
             counts = np.bincount(values, minlength=len(column.labels))
             self._add_labels(zip(column.labels, counts.tolist(), strict=True), column.declared)
             return
-        if pt.is_floating(dtype) or pt.is_decimal(dtype):
+        self._unit = column.unit
+        if pt.is_floating(dtype) or pt.is_decimal(dtype) or column.unit:
             self.came_as_reals = True
             self._whole &= column.form == "integers" or is_whole(values)
         self._add_numbers(values)
@@ -86,7 +86,8 @@ class Digest:
         if self.too_many:
             self._values = _ends(_joined(self._values, _wide(_ends(values))))
             return
-        self._add_distinct(*_distinct(values))
+        found, counts = distinct(values)
+        self._add_distinct(_wide(found), counts)
 
     def _add_distinct(self, found: npt.NDArray[Any], counts: Integers) -> None:
         if self.came_as_reals:
@@ -109,6 +110,7 @@ class Digest:
         self.refused = self.refused or later.refused
         self.came_as_reals |= later.came_as_reals
         self._whole &= later._whole
+        self._unit = self._unit or later._unit
         try:
             if later._is_labels:
                 self._add_labels(later._labels.items(), later._declared)
@@ -144,7 +146,8 @@ class Digest:
             values = values.astype(np.float64)
             form = "integers" if self._whole and is_whole(values) else "reals"
             values = values.astype(np.int64) if form == "integers" else values
-        return RawColumn(form, values, _last(values, gap), weights=weights, only_ends=self.too_many)
+        missing = _last(values, gap)
+        return RawColumn(form, values, missing, weights=weights, only_ends=self.too_many, unit=self._unit)
 
 
 class DigestSource(Source):
@@ -190,11 +193,13 @@ class DigestEncoder(Encoder):
         low, high = (np.array([self._range.get(i, (0.0, 0.0))[end] for i in kept]) for end in (0, 1))
         return self.columns, kept, [self._coders[i] for i in kept], (low, high), self.notes()
 
-    def read_column(self, i: int) -> RawColumn:
+    def read_column(self, i: int, keep: Mask | None) -> RawColumn:
         """Return the distinct values of a column, or all values if there are very many and it is cut."""
-        self._current = self.source.column(i)
-        if self._current.only_ends and self._choose(self.source.names[i], self._current)[1] is not None:
-            self._current = self.whole_column(i)
+        column = self.source.column(i)
+        if column.only_ends and (self._parts[i] or self._choose(self.source.names[i], column)[1] is not None):
+            column = self.whole_column(i)
+        converted = self.of_dates(i, column)
+        self._current = column if converted is column else converted.merged
         return self._current
 
     def store_codes(self, i: int, codes: npt.NDArray[Any], most_states: int) -> None:
@@ -220,7 +225,7 @@ class Coder:
         self._of_label = dict(zip(labels, codes.tolist(), strict=True)) if labels else {}
         self._values, self._codes, self._gap = values, codes, gap
         self._lookup: CodeArray | None = None
-        if values.dtype.kind in "iu" and len(codes) and int(values[-1]) - int(values[0]) < NARROW:
+        if values.dtype.kind in "iu" and len(codes) and int(values[-1]) - int(values[0]) < SINGLE_SPREAD:
             # Between two values that begin a stretch of codes lie others of the first's.
             steps = np.arange(int(values[-1]) - int(values[0]) + 1, dtype=values.dtype)
             self._lookup = codes[np.searchsorted(values, values[0] + steps, side="right") - 1]
@@ -261,18 +266,6 @@ class Coder:
 def _last(values: npt.NDArray[Any], gap: list[int]) -> Mask | None:
     """Mark the last value as missing, if there is a gap."""
     return np.arange(len(values)) == len(values) - 1 if gap else None
-
-
-def _distinct(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Integers]:
-    """Find the distinct values, ascending, and how often each occurs."""
-    if values.dtype.kind in "iu":
-        low, high = values.min(), values.max()
-        if int(high) - int(low) < NARROW:
-            counts = np.bincount(offsets(values, low))
-            there = np.flatnonzero(counts)
-            return _wide(there.astype(values.dtype) + low), counts[there].astype(np.int64)
-    found, counts = np.unique(values, return_counts=True)
-    return _wide(found), counts.astype(np.int64)
 
 
 def _joined(some: npt.NDArray[Any], more: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -13,16 +13,16 @@ collected for the table's notes, and problems for one error at the end.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from f2sl._arrays import Floats, Mask
-from f2sl._constants import AUTO
-from f2sl.errors import shown, shown_list, unknown_name
+from f2sl._constants import AUTO, OTHER
+from f2sl.reading.asked import ALL, AVAILABLE, Cut, Labels, Reading, chosen_columns, told_weights
 from f2sl.reading.binning import BINNINGS, MISSING_LABEL, auto_bins, cut, interval_codes
 from f2sl.reading.check import (
     REASONS,
@@ -34,68 +34,33 @@ from f2sl.reading.check import (
     size_problem,
     values_told,
 )
+from f2sl.reading.dates import DAYS, DateReader, reader_of, written
 from f2sl.reading.frames import Part, Source, Without, open_source, rows_by_weight
+from f2sl.reading.identifiers import MANY_LABELS, balanced, identifies
 from f2sl.reading.integers import block_width, encode_integers
 from f2sl.reading.kinds import (
     AS_ONE,
-    Kinds,
+    FEW,
     alike_but_for_case,
-    are_dates,
+    are_codes,
     few,
-    like_identifier,
     like_written_numbers,
     missing_codes,
-    name_rows,
 )
-from f2sl.reading.values import LAST_EXACT, RawColumn, Refused, number_of, reals
+from f2sl.reading.pooling import frequent_labels, pooled_codes
+from f2sl.reading.remarks import KEEP, dates_read, integers_read, note_on
+from f2sl.reading.values import LAST_EXACT, RawColumn, Refused, chosen_rows, number_of
 from f2sl.storage.memory.table import MemoryTable
-from f2sl.table.column import MAX_STATES, NUMBER, STATES, Column, ReadAs, code_type
-from f2sl.table.names import chosen_names, is_nameless, listing
+from f2sl.table.column import MAX_STATES, NUMBER, STATES, Column, code_type
+from f2sl.table.names import is_nameless, listing
 from f2sl.table.notes import LIKE_ONE, told_constant
-
-AVAILABLE = "available"
-"""Missing values stay gaps, and each question is answered from the rows that have what it asks for."""
 
 LEFT_OUT, REFUSED = "left out", "refused"
 """Result for a column that is not part of the table."""
 
-NAMES_ROWS = f"fewer than two rows for each label on average, {LIKE_ONE}"
-KEEP = "{keep}"
-"""Stands in a note for the option that keeps its columns."""
 TO_NUMBERS = "; convert them to plain numbers"
-
 COUNTS = "freq", "frequency"
 """Names of columns that mostly count rows."""
-
-ALL = "*"
-"""Stands for all columns where columns are named that are to be cut."""
-
-Labels = tuple[object, ...]
-Cut = int | str | tuple[str, ...] | None
-"""Number of intervals to cut a column into, or the intervals; None for none."""
-Bins = Mapping[str, int | str | tuple[str, ...]]
-
-
-@dataclass(frozen=True)
-class Reading:
-    """Checked options of :func:`f2sl.open_table` about the columns."""
-
-    names: Sequence[str] | None = None
-    kinds: Kinds = AUTO
-    bins: Bins = field(default_factory=dict)
-    binning: str = "quantile"
-    missing: str = AVAILABLE
-    drop: tuple[str, ...] = ()
-    weights: str | None = None
-    tell: Callable[[Report], None] | None = None
-    """Gets the report on all columns, if one is wanted."""
-    na: tuple[str, ...] = ()
-    only: frozenset[str] | None = None
-    """Columns to read beside `weights`, unless `names` are given; all if None."""
-    learned: ReadAs = field(default_factory=dict)
-    """The kinds and intervals of columns when a graph was learned, unless options say otherwise."""
-    one_kind: bool = False
-    """True if integers with few values are numbers beside other numbers, for learners of one kind."""
 
 
 def encode(
@@ -117,7 +82,7 @@ def encode(
     na_found = set(found)
     if reading.na:
         source = Without(source, reading.na, na_found)
-    places, names, wrong = chosen_columns(source.names, reading)
+    places, names, parts, wrong = chosen_columns(source.names, reading)
     rows, refused = None, None
     if reading.weights in names:
         at = names.index(reading.weights)
@@ -126,75 +91,27 @@ def encode(
             notes = [*notes, told_weights(reading.weights, source.n_rows, len(rows))]
         except Refused as error:
             refused = error
-        names = names[:at] + names[at + 1 :]
+        names, parts = names[:at] + names[at + 1 :], parts[:at] + parts[at + 1 :]
     if rows is not None or names != source.names:
         source = Part(source, places, names, rows)
-    encoder = Encoder(source, reading, wrong, notes, na_found)
+    encoder = Encoder(source, reading, parts, wrong, notes, na_found)
     if refused is not None:
         encoder.problems.add(refused.reason, str(reading.weights), refused.detail)
     return encoder.run()
 
 
-def told_weights(name: str, n_rows: int, n_meant: int) -> str:
-    """Return a note on weighted rows."""
-    return f"by the weights in column {name!r}, the {n_rows:,} rows represent {n_meant:,}"
-
-
-def chosen_columns(own: Sequence[str], reading: Reading) -> tuple[list[int], tuple[str, ...], list[str]]:
-    """Return the columns not dropped, their names, and problems of options that name unknown columns.
-
-    Examples
-    --------
-    >>> chosen_columns(["a", "id", "b"], Reading(drop=("id",), bins={"id": 3}))
-    ([0, 2], ('a', 'b'), ["bins: column 'id' is left out by drop=['id']"])
-    """
-    wrong = [f"drop: {_not_there(name, own)}" for name in reading.drop if name not in own]
-    without = set(reading.drop)
-    places = [i for i, name in enumerate(own) if name not in without]
-    if reading.only is not None and reading.names is None:
-        places = [i for i in places if own[i] in reading.only or own[i] == reading.weights]
-        if not places:
-            wrong.append(
-                f"none of the columns {shown_list(own)} is one of {shown_list(sorted(reading.only))}"
-            )
-    names = chosen_names(reading.names, len(places)) or tuple(own[i] for i in places)
-    known = set(names)
-    kinds = reading.kinds if isinstance(reading.kinds, Mapping) else {}
-    # On the command line each kind is an option of its own, so that a kind is told with its column.
-    asked = [(f"kinds={ {name: kind} }", name) for name, kind in kinds.items()]
-    asked += [("bins", name) for name in reading.bins if name != ALL]
-    asked += [] if reading.weights is None else [("weights", reading.weights)]
-    for option, name in asked:
-        if name in without:
-            wrong.append(f"{option}: column {name!r} is left out by {drop_of([name])}")
-        elif name not in known:
-            wrong.append(f"{option}: {unknown_name('column', name, names)}")
-    for name in sorted(reading.bins):
-        if kinds.get(name) == NUMBER:
-            wrong.append(
-                f"bins: column {name!r} is cut into states, but kinds={ {name: NUMBER} } reads it as numbers"
-            )
-    return places, names, wrong
-
-
-def _not_there(name: str, own: Sequence[str]) -> str:
-    """Return the message that there is no column of a name, which may be a list of names."""
-    parts = [part.strip() for part in name.split(",")]
-    if len(parts) > 1 and set(parts) <= set(own):
-        return f"{shown(name)} is not one column; name each by itself: {drop_of(parts)}"
-    return unknown_name("column", name, own)
-
-
 class Encoder:
     """Encoder of one call, which reads the source by column and collects codes, numbers and problems.
 
-    `options` has known problems of the options, and `notes` has notes made before.
+    `parts` has the part of a date that a column is, or nothing. `options` has known problems of the options,
+    and `notes` has notes made before.
     """
 
     def __init__(
         self,
         source: Source,
         reading: Reading,
+        parts: Sequence[str],
         options: Iterable[str] = (),
         notes: Iterable[str] = (),
         na_found: Collection[str] = (),
@@ -206,6 +123,8 @@ class Encoder:
         self.kinds: list[str] = [STATES] * n
         self.states: list[Labels] = [()] * n
         self.gaps = [0] * n
+        self.readers: list[DateReader | None] = [None] * n
+        self._parts = parts
         asked = reading.kinds if isinstance(reading.kinds, Mapping) else {}
         self._asked_of_all = reading.kinds if isinstance(reading.kinds, str) else AUTO
         of_all = self._asked_of_all != AUTO or ALL in reading.bins
@@ -220,7 +139,7 @@ class Encoder:
                 self._asked[name] = how
             else:
                 self._bins[name] = how
-        self._few_are_numbers = False
+        self._few_are_numbers = self._are_codes = self._beside_numbers = False
         self._given_notes = list(notes)
         self._na_found = na_found  # may grow while columns are read
         self._remarks: dict[str, list[str]] = defaultdict(list)
@@ -278,6 +197,8 @@ class Encoder:
             problem = f'{least}: missing="drop" would drop {n_rows - self.n_kept} of {n_rows} rows; {advice}'
         elif not self.problems.told() or n_rows < 1 + numeric:
             problem = size_problem(names, n_rows, min_rows=2 if numeric else 1)
+            left_out = [note for note in self.notes() if ": left out: " in note] if not names else []
+            problem = "; ".join([problem, *left_out]) if problem else None
         if self.reading.tell and REFUSED not in self.kinds:
             problem = problem or size_problem(names, n_rows, 2, min_rows=2 if numeric else 1)
         if problem:
@@ -329,23 +250,25 @@ class Encoder:
             self.store_codes(first, codes, most)
             for i, values in enumerate(states, start=first):
                 if (
-                    not few(len(values), self.n_kept)
+                    len(values) > FEW
                     or names[i] in self._bins
                     or self._asked.get(names[i], STATES) == NUMBER
+                    or self._parts[i]
                 ) or (i == 0 and is_nameless(names[0], 0)):
                     left.append(i)
-                elif boolean:
-                    self.states[i] = tuple(values.astype(np.bool_).tolist())
-                else:
-                    self.states[i] = tuple(values.tolist())
+                    continue
+                self.states[i] = tuple((values.astype(np.bool_) if boolean else values).tolist())
+                if len(values) > 2 and self._may_choose(names[i]):
+                    self._remarks[integers_read(STATES, len(values))].append(names[i])
         return left
 
     def encode_columns(self, those: Iterable[int], keep: Mask | None) -> None:
         """Encode columns one by one; where one kind is wanted, all again if all are numbers."""
-        for i in those:
-            self.encode_column(i, keep)
+        those = list(those)
+        self._are_codes = bool(those) and self._all_codes(keep)
+        waiting = [i for i in those if not self.encode_column(i, keep)]
         asked = self._asked_of_all, *self._asked.values()
-        one_kind = self.reading.one_kind and STATES not in asked
+        one_kind = self.reading.one_kind and STATES not in asked and not waiting
         if one_kind and NUMBER in self.kinds and STATES in self.kinds:
             states = (self.states[i] for i, kind in enumerate(self.kinds) if kind == STATES)
             if all(type(state) is int for labels in states for state in labels):
@@ -355,26 +278,67 @@ class Encoder:
                 for i in range(len(self.kinds)):
                     self.states[i] = ()
                     self.encode_column(i, keep)
+        self._beside_numbers = NUMBER in self.kinds
+        for i in waiting:
+            self.encode_column(i, keep, wait=False)
 
-    def encode_column(self, i: int, keep: Mask | None) -> None:
-        """Encode one column, or note why it cannot be."""
+    def _all_codes(self, keep: Mask | None) -> bool:
+        """Return whether this is a table of codes, by the columns that no option names."""
+        if self._asked_of_all != AUTO:
+            return False
+        found = []
+        for i, name in enumerate(self.source.names):
+            if name in self._asked or name in self._bins or self.states[i]:  # these have few values
+                continue
+            try:
+                column = self._column(i, keep)
+            except Refused:
+                return False
+            if column.n_missing == self.n_kept:
+                continue
+            if column.form != "integers" or column.unit:
+                return False
+            if self._reason_to_leave_out(i, column) or identifies(name, column, self.n_kept):
+                continue
+            values, _ = column.counted
+            if column.only_ends or len(values) > MAX_STATES:
+                return False
+            found.append((len(values), int(values[0]), int(values[-1])))
+        return are_codes(found)
+
+    def _column(self, i: int, keep: Mask | None) -> RawColumn:
+        """Read the kept rows of a column."""
+        column = self.source.column(i)
+        return column if keep is None else chosen_rows(column, keep)
+
+    def encode_column(self, i: int, keep: Mask | None, wait: bool = True) -> bool:
+        """Encode one column, or note why it cannot be; return False if it has to `wait` for all others.
+
+        What becomes of very many labels depends on whether other columns are numbers.
+        """
         name = self.source.names[i]
         try:
-            column = self.read_column(i)
-            if keep is not None:
-                column = column.rows(keep)
-                column = reals(column.values, column.missing) if column.form == "reals" else column
+            column = self.read_column(i, keep)
             if column.missing is not None:
                 self._missing[i] = column.n_missing
             why = self._reason_to_leave_out(i, column)
             if why is not None:
                 self._leave_out(i, why)
-                return
-            if self._may_leave_out(name) and name_rows(column, self.n_kept):
-                written = like_written_numbers(column.labels, self.n_kept)
-                self._leave_out(i, *((_written(column), TO_NUMBERS) if written else (NAMES_ROWS, KEEP)))
-                return
+                return True
+            may_choose = self._may_choose(name)
+            many_labels = column.form == "labels" and len(column.counted[0]) > MANY_LABELS
+            if many_labels and may_choose and wait:
+                return False
+            like = identifies(name, column, self.n_kept, self._beside_numbers) if may_choose else None
+            if like is not None:
+                if column.form == "labels" and like_written_numbers(column.labels, self.n_kept):
+                    self._leave_out(i, _written(column), TO_NUMBERS)
+                else:
+                    self._leave_out(i, f"{like}, {LIKE_ONE}", KEEP)
+                return True
             kind, k, why = self._choose(name, column)
+            if many_labels and may_choose and self._beside_numbers:
+                k, why = frequent_labels(column), f"{len(column.counted[0]):,} labels"
             self.kinds[i] = kind
             if self.reading.missing == AVAILABLE:
                 self.gaps[i] = column.n_missing
@@ -388,13 +352,9 @@ class Encoder:
                 self._action[i] = STATES, why
                 if k is not None:
                     n = len(labels) - (column.missing is not None and self.reading.missing == "state")
-                    bins = f"bin{'s' * (n > 1)}"
-                    made = f"cut into {n} {BINNINGS[self.reading.binning]} {bins}"
-                    if isinstance(k, tuple):
-                        made = f"cut into {n} {bins} as learned"
                     self._cut.add(i)
-                    self._action[i] = made, why
-                    self._remarks[made].append(name)
+                    self._action[i] = self._made(n, k), why
+                    self._remarks[self._action[i][0]].append(name)
             self._remark_on(i, name, kind, k is not None, column)
             labels = self.states[i]
             if labels not in self._alike:  # many columns have the same labels
@@ -404,18 +364,27 @@ class Encoder:
                 self._remarks[told].append(name)
         except Refused as refused:
             # Which rows miss a value of such a column is not known, so that rows cannot be dropped for it.
-            if refused.reason == "many" and self._may_leave_out(name) and self.reading.missing != "drop":
+            if refused.reason == "many" and self._may_choose(name) and self.reading.missing != "drop":
                 self._leave_out(i, f"more than {MAX_STATES:,} labels, {LIKE_ONE}")
-                return
-            cut_time = refused.reason == "time" and name in self._bins
-            self.problems.add("cut time" if cut_time else refused.reason, name, refused.detail)
+                return True
+            self.problems.add(refused.reason, name, refused.detail)
             self.kinds[i] = REFUSED
             self._action[i] = REFUSED, REASONS[refused.reason].partition(";")[0].partition(" (")[0]
+        return True
 
-    def _may_leave_out(self, name: str) -> bool:
-        """Return whether a column may be left out for its labels: no option and no graph names it."""
+    def _made(self, n: int, k: Cut) -> str:
+        """Say what was made of a column in `n` states."""
+        bins = f"bin{'s' * (n > 1)}"
+        if not isinstance(k, tuple):
+            return f"cut into {n} {BINNINGS[self.reading.binning]} {bins}"
+        if OTHER in k:
+            return f"many labels, of which the {n - 1} most frequent are states and all others {OTHER!r}"
+        return f"cut into {n} {bins} as learned"
+
+    def _may_choose(self, name: str) -> bool:
+        """Return whether a column may be left out or pooled: no option and no graph names it."""
         asked = self._asked.get(name, self._asked_of_all) != AUTO or name in self._bins
-        return not asked and self.reading.only is None
+        return not asked and name not in self.reading.keep and self.reading.only is None
 
     def _leave_out(self, i: int, why: str, remedy: str = "") -> None:
         self.kinds[i] = LEFT_OUT
@@ -426,22 +395,38 @@ class Encoder:
                 why = f"{why}, so that {option}={ {name: given[name]} } has no effect"
         self._remarks[f"left out: {why}{remedy}"].append(name)
 
-    def read_column(self, i: int) -> RawColumn:
-        """Read a column as it comes."""
-        return self.source.column(i)
+    def read_column(self, i: int, keep: Mask | None) -> RawColumn:
+        """Read the kept rows of a column; dates become numbers, or the part of them that the column is."""
+        return self.of_dates(i, self._column(i, keep))
+
+    def of_dates(self, i: int, column: RawColumn) -> RawColumn:
+        """Convert a column of dates, unless its labels are to be states; store how."""
+        name, part = self.source.names[i], self._parts[i]
+        reader = DateReader() if column.unit == DAYS else None
+        asked = self._asked.get(name, self._asked_of_all)
+        if column.form == "labels" and (part or asked == NUMBER or (asked == AUTO and not column.declared)):
+            occurring, _ = column.counted
+            labels = [column.labels[place] for place in occurring.tolist()]
+            reader = reader_of(replace(column, labels=tuple(labels)))
+        if part and reader is None and column.n_missing < self.n_kept:
+            raise Refused("no dates")
+        self.readers[i] = reader = None if reader is None else replace(reader, part=part)
+        return column if reader is None else reader(column)
 
     def _reason_to_leave_out(self, i: int, column: RawColumn) -> str | None:
         """Return the reason why a column is left out: no values, or the index of a frame; or None."""
         if column.n_missing == self.n_kept:
             return "no values"
         name = self.source.names[i]
-        numeric = column.form == "reals" or (self._few_are_numbers and column.form == "integers")
+        numeric = column.form == "reals" or column.unit != ""
+        numeric |= self._few_are_numbers and column.form == "integers"
         if numeric and self._asked.get(name, self._asked_of_all) == AUTO:
             values = column.present.values
             if name not in self._bins and np.isfinite(values[0]) and (values == values[0]).all():
                 exact = abs(float(values[0])) <= LAST_EXACT
                 return f"the same number in every row{'' if exact else ', to the 16 digits that are kept'}"
-        if i == 0 and is_nameless(name, 0) and column.missing is None and column.form != "reals":
+        may_be = i == 0 and is_nameless(name, 0) and name not in self.reading.keep
+        if may_be and column.missing is None and column.form != "reals":
             values, _ = column.counted
             dense = column.form == "integers" and values[0] in (0, 1)
             dense = dense and (column.only_ends or len(values) == int(values[-1]) - int(values[0]) + 1)
@@ -455,8 +440,9 @@ class Encoder:
         said = "as learned" if name in self._learned else "as asked"
         asked = self._asked.get(name, self._asked_of_all)
         if column.form == "labels":
-            if asked == AUTO and not column.declared and are_dates(column.labels):
-                raise Refused("time", f"such as {column.labels[0]!r}")
+            learned = bins.get(name)
+            if isinstance(learned, tuple) and OTHER in learned:
+                return STATES, learned, said
             if name in bins and name not in self._learned:
                 raise Refused("cut labels")
             if asked == NUMBER:
@@ -466,11 +452,13 @@ class Encoder:
             return STATES, bins[name], said
         if asked == NUMBER:
             return asked, None, said
+        if column.unit and asked == AUTO:
+            return (STATES, bins[ALL], column.unit) if ALL in bins else (NUMBER, None, column.unit)
         by_name = name in self._asked
         if column.form == "reals" and (asked == AUTO or (ALL in bins and not by_name)):
             return (STATES, bins[ALL], "real numbers") if ALL in bins else (NUMBER, None, "real numbers")
         n = MAX_STATES + 1 if column.only_ends else len(column.counted[0])
-        is_few = few(n, self.n_kept)
+        is_few = few(n, self.n_kept) if column.form == "reals" or self._are_codes else n <= FEW
         many = f"more than {MAX_STATES:,}" if n > MAX_STATES else f"{n:,}"
         if column.form == "reals" and not is_few:
             raise Refused("real states", f"{many} values")
@@ -478,6 +466,8 @@ class Encoder:
             return STATES, None, said
         what = "real numbers" if column.form == "reals" else "integers"
         why = f"{what} with {'few' if is_few else 'many'} values ({many})"
+        if is_few and n > FEW and column.form == "integers":
+            why = f"integers that look like codes ({many} values)"
         if is_few and not self._few_are_numbers:
             return STATES, None, why
         if ALL in bins:
@@ -524,6 +514,8 @@ class Encoder:
     def _codes_without_gaps(self, column: RawColumn, k: Cut) -> tuple[npt.NDArray[Any], Labels]:
         values = column.values
         if column.form == "labels":
+            if isinstance(k, tuple):
+                return pooled_codes(column, k), k
             return (values, column.labels) if column.declared else _occurring(values, column.labels)
         if column.form == "reals" and np.isinf(values).any():
             raise Refused("infinite")
@@ -541,7 +533,8 @@ class Encoder:
             (states,), (codes,) = encode_integers(values.reshape(-1, 1))
         else:
             states, codes = np.unique(values, return_inverse=True)
-        return codes, tuple(states.tolist())
+        labels = tuple(states.tolist())
+        return codes, tuple(map(written, labels)) if column.unit == DAYS else labels
 
     def _remark_on(self, i: int, name: str, kind: str, is_cut: bool, column: RawColumn) -> None:
         """Store the notes on a column."""
@@ -550,15 +543,21 @@ class Encoder:
             later = "; if a later line of the file has the names, remove the lines before it" * (i > 0)
             remarks[f"no name{later}"].append(name)
         if kind == NUMBER and self._asked_of_all != NUMBER and name not in self._asked:
-            integers = "integers with many values, " * (column.form == "integers")
-            if integers and few(len(column.counted[0]), self.n_kept) and not column.only_ends:
-                integers = "integers with few values beside other numbers, "
-            remarks[f"{integers}read as numbers"].append(name)
+            if column.unit:
+                remarks[dates_read(column.unit, self.readers[i])].append(name)
+            elif column.form == "integers":
+                n = MAX_STATES if column.only_ends else len(column.counted[0])
+                remarks[integers_read(kind, n)].append(name)
+            else:
+                remarks["read as numbers"].append(name)
+        elif kind == STATES and not is_cut and column.form == "integers" and self._may_choose(name):
+            n = len(column.counted[0])
+            remarks[integers_read(kind, n)] += [name] * (n > 2)  # of two values, either way is the same
         if kind == STATES and column.missing is not None and self.reading.missing == "state":
             remarks["missing values became a state"].append(name)
         if column.form == "labels" and like_written_numbers(column.labels, self.n_kept):
             remarks[f"{_written(column)}{TO_NUMBERS}, or leave out with {drop_of([name])}"].append(name)
-        if i in self._range:
+        if i in self._range and not column.unit:
             low, high = self._range[i]
             if max(-low, high) > LAST_EXACT and low.is_integer():
                 digits = "integers with more digits than the 16 that are kept"
@@ -570,8 +569,8 @@ class Encoder:
                 remarks[f"{what}, like a code for missing values; if so, na={codes}"].append(name)
         if column.form == "integers" and name.lower() in COUNTS:
             remarks[f'by its name it counts rows; if so, use weights="{name}"'].append(name)
-        may_be = not is_cut and column.form != "reals" and not column.declared
-        if may_be and (like := like_identifier(name, column, self.n_kept)):
+        may_be = not is_cut and column.form != "reals" and not column.declared and not column.unit
+        if may_be and self._may_choose(name) and (like := balanced(column, self.n_kept)):
             remarks[f"looks like an identifier ({like}), leave it out with {drop_of([name])}"].append(name)
 
     def notes(self) -> tuple[str, ...]:
@@ -585,12 +584,7 @@ class Encoder:
             notes.append(self._told_gaps())
         if n_dropped:
             notes.append(f"dropped {n_dropped} of {n_rows} rows with missing values")
-        for text, names in self._remarks.items():
-            those = "all" if len(names) == len(self.kinds) > 1 else "column" + "s" * (len(names) > 1)
-            shown = f"{len(names)} columns" if those == "all" else listing([repr(name) for name in names])
-            kept = dict.fromkeys(names, STATES) if len(names) <= 10 else ""
-            told = text.replace(KEEP, f"; keep with kinds={kept}")
-            notes.append(f"{those} {shown}: {told}")
+        notes += [note_on(text, names, len(self.kinds)) for text, names in self._remarks.items() if names]
         if self._names_are_values():
             like = f"the column names look like values, such as {self.source.names[self.kept[0]]!r}"
             notes.append(f"{like}; if there is no line of names, use header=False")
@@ -628,7 +622,10 @@ class Encoder:
         for i, name in enumerate(self.source.names):
             kind = self.kinds[i] if self.kinds[i] in (STATES, NUMBER) else ""
             action, why = self._action.get(i, (STATES, "integers with few values"))
-            told = values_told(self.states[i], *self._range.get(i, (0.0, 0.0))) if kind else ""
+            low, high = self._range.get(i, (0.0, 0.0))
+            told = values_told(self.states[i], low, high) if kind else ""
+            if kind == NUMBER and (reader := self.readers[i]) and not reader.part:
+                told = f"{written(low)} to {written(high)}"
             columns.append(CheckedColumn(name, kind, told, self._missing.get(i, 0), action, why))
         for name in self.reading.drop:
             columns.append(CheckedColumn(name, "", "", 0, LEFT_OUT, "as asked"))

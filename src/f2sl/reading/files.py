@@ -164,6 +164,8 @@ def _in_one_type(parts: Sequence[pa.Table]) -> pa.Table:
         parts = cast(pa.float64(), safe=False)
     elif len(types) > 1 and "text" in families:
         parts = cast(pa.large_string(), safe=False)
+    elif len(types) > 1 and "dates" in families:
+        parts = cast(pa.timestamp("us"), safe=False)
     try:
         return pa.concat_tables(parts, promote_options="permissive")
     except pa.ArrowInvalid:
@@ -176,7 +178,7 @@ def _family(dtype: pa.DataType) -> str:
     Examples
     --------
     >>> _family(pa.int8()), _family(pa.large_string()), _family(pa.date32())
-    ('integers', 'text', 'date32[day]')
+    ('integers', 'text', 'dates')
     """
     if pt.is_null(dtype):
         return "nothing"
@@ -186,6 +188,8 @@ def _family(dtype: pa.DataType) -> str:
         return "real numbers"
     if pt.is_boolean(dtype):
         return "true and false"
+    if pt.is_date(dtype) or pt.is_timestamp(dtype):
+        return "dates"
     if pt.is_dictionary(dtype):
         return f"categories of {_family(dtype.value_type)}"
     if pt.is_string(dtype) or pt.is_large_string(dtype) or str(dtype) == "string_view":

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from f2sl._arrays import Integers
 from f2sl.errors import DataError
-from f2sl.reading.values import RawColumn, Refused, numpy_column, reals, without
+from f2sl.reading.values import RawColumn, Refused, chosen_rows, numpy_column, without
 from f2sl.table.names import chosen_names, column_names, generated_names
 
 if TYPE_CHECKING:
@@ -248,10 +248,7 @@ class Part(Source):
     def column(self, i: int) -> RawColumn:
         """Return column `i`."""
         column = self._source.column(int(self._places[i]))
-        if self._rows is None:
-            return column
-        column = column.rows(self._rows)  # real numbers may all be whole, now that some rows are gone
-        return reals(column.values, column.missing) if column.form == "reals" else column
+        return column if self._rows is None else chosen_rows(column, self._rows)
 
     def block(self, first: int, last: int) -> npt.NDArray[Any] | None:
         """Return columns `first` to `last` - 1, if the source gives blocks."""
@@ -293,6 +290,8 @@ def series_column(series: nw.Series[Any]) -> RawColumn:
     from f2sl.reading.arrow import arrow_column
 
     dtype = series.dtype
+    if series.implementation.is_pandas():
+        return pandas_column(series.to_native().array)
     if series.implementation.is_pandas_like() and isinstance(dtype, (nw.Categorical, nw.Enum)):
         return _categories(series.to_native().array)
     if series.implementation.is_polars() and isinstance(dtype, nw.Categorical):
@@ -313,6 +312,8 @@ def pandas_column(held: Any) -> RawColumn:
 
     if held.dtype.name == "category":
         return _categories(held)
+    if held.dtype.name.startswith("period["):
+        held = held.to_timestamp()
     try:
         array = pa.Array.from_pandas(held)
     except Exception:  # objects fail in many ways

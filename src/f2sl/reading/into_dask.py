@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from f2sl.errors import DataError, FileError
-from f2sl.reading.encode import Reading
+from f2sl.reading.asked import Reading
 from f2sl.reading.formats import DataFile
 from f2sl.reading.into_stream import (
     Asked,

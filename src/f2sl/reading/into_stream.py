@@ -19,8 +19,9 @@ import pyarrow as pa
 from f2sl._arrays import Mask
 from f2sl.errors import DataError
 from f2sl.reading.arrow import arrow_column
+from f2sl.reading.asked import Reading, chosen_columns, told_weights
+from f2sl.reading.dates import DateReader
 from f2sl.reading.digest import MOST_DISTINCT, Coder, Digest, DigestEncoder, DigestSource
-from f2sl.reading.encode import Reading, chosen_columns, told_weights
 from f2sl.reading.files import Agreement, gaps_of, own_names, remarks_of, schema_of
 from f2sl.reading.formats import Batches, DataFile, naming
 from f2sl.reading.frames import rows_by_weight
@@ -70,11 +71,14 @@ class Prepared:
 
     `ends` are the smallest and the largest value of each column of numbers. `wanted` are the columns that the
     second pass reads, by number: those of the table, others whose missing values drop rows, and last the
-    weights.
+    weights. `places` says for each column of the table which of `wanted` it is made of, and `readers`
+    converts its dates.
     """
 
     columns: tuple[Column, ...]
     wanted: list[int]
+    places: list[int]
+    readers: Sequence[DateReader | None]
     coders: Sequence[Coder | None]
     ends: Ends
     notes: tuple[str, ...]
@@ -93,7 +97,11 @@ class Prepared:
         """Yield the kept rows of each batch: codes and numbers side by side."""
         of_states, of_numbers = (of_kind(self.columns, kind) for kind in KINDS)
         weights = len(self.wanted) - 1 if self.weighted else None
-        for kept, n_kept in _kept(batches, self.drop_rows, weights, self.na):
+        for found, n_kept in _kept(batches, self.drop_rows, weights, self.na):
+            kept = [
+                found[place] if reader is None else reader(found[place])
+                for place, reader in zip(self.places, self.readers, strict=True)
+            ]
             codes = np.empty((len(of_states), n_kept), codes_of(self.columns))
             numbers = np.empty((len(of_numbers), n_kept))
             for row, i in enumerate(of_states):
@@ -143,13 +151,16 @@ def _rows_per_block(n_columns: int, memory: int) -> int:
 
 @dataclass(frozen=True)
 class Asked:
-    """Columns to read from the parts of a table, their names, and the column of weights.
+    """Columns to read from the parts of a table, and the column of weights.
 
-    `wrong` has messages on options that name unknown columns.
+    `places` has the one that each column of the table, with a name in `names`, is made of; `parts` has the
+    part of a date that it is. `wrong` has messages on options that name unknown columns.
     """
 
     columns: list[str]
+    places: list[int]
     names: tuple[str, ...]
+    parts: list[str]
     wrong: list[str]
     weights: int | None
     drop_rows: bool
@@ -166,9 +177,12 @@ class Asked:
     @classmethod
     def of_names(cls, own: Sequence[str], reading: Reading) -> Asked:
         """Choose among columns with these names."""
-        places, names, wrong = chosen_columns(own, reading)
-        weights = names.index(reading.weights) if reading.weights in names else None
-        return cls([own[i] for i in places], names, wrong, weights, reading.missing == "drop", reading.na)
+        chosen, names, parts, wrong = chosen_columns(own, reading)
+        read = {place: i for i, place in enumerate(dict.fromkeys(chosen))}
+        places = [read[place] for place in chosen]
+        weights = places[names.index(reading.weights)] if reading.weights in names else None
+        drop_rows = reading.missing == "drop"
+        return cls([own[i] for i in read], places, names, parts, wrong, weights, drop_rows, reading.na)
 
     @property
     def nothing(self) -> Scan:
@@ -317,29 +331,33 @@ def prepare(
     for place, schema in schemas:
         agreement.types(place, schema)
     at = asked.weights
-    places = [i for i in range(len(asked.columns)) if i != at]
+    chosen = [i for i, place in enumerate(asked.places) if place != at]
+    places = [asked.places[i] for i in chosen]
     notes = remarks_of(schema for _, schema in schemas)
     if at is not None:
-        notes.append(told_weights(asked.names[at], scan.n_read, scan.n_rows))
+        notes.append(told_weights(str(reading.weights), scan.n_read, scan.n_rows))
     source = DigestSource(
-        tuple(asked.names[i] for i in places), scan.n_rows, [scan.digests[i] for i in places]
+        tuple(asked.names[i] for i in chosen), scan.n_rows, [scan.digests[i] for i in places]
     )
     na_found = scan.na_found | gaps_of(schema for _, schema in schemas)
-    encoder = DigestEncoder(source, reading, asked.wrong, notes, na_found)
+    parts = [asked.parts[i] for i in chosen]
+    encoder = DigestEncoder(source, reading, parts, asked.wrong, notes, na_found)
     if at is not None and (refused := scan.digests[at].refused) is not None:
-        encoder.problems.add("weights", asked.names[at], refused.detail)
+        encoder.problems.add("weights", str(reading.weights), refused.detail)
 
     def whole_column(i: int) -> RawColumn:
         return _whole_column(source, scan.n_kept, lambda: read_column(places[i]), memory, i)
 
     columns, kept, coders, ends, notes_of_all = encoder.prepare(scan.n_kept, whole_column)
-    wanted = [places[i] for i in kept]
+    wanted = list(dict.fromkeys(places[i] for i in kept))
+    position = {place: n for n, place in enumerate(wanted)}
     if scan.drop_rows:  # what a column that is left out misses drops rows as well
-        others = (i for i in range(len(places)) if i not in set(kept) and source.n_missing(i))
-        wanted += [places[i] for i in others]
+        others = {place for i, place in enumerate(places) if place not in position and source.n_missing(i)}
+        wanted += sorted(others)
     wanted += [] if at is None else [at]
+    where, readers = [position[places[i]] for i in kept], [encoder.readers[i] for i in kept]
     how = scan.n_kept, scan.drop_rows, at is not None, reading.na
-    return Prepared(columns, wanted, coders, ends, notes_of_all, *how)
+    return Prepared(columns, wanted, where, readers, coders, ends, notes_of_all, *how)
 
 
 def _whole_column(
@@ -359,7 +377,7 @@ def _whole_column(
         values.append(column.values.astype(alike.values.dtype))
         gaps.append(np.zeros(len(values[-1]), np.bool_) if column.missing is None else column.missing)
     joined = np.concatenate(values), some(np.concatenate(gaps))
-    return RawColumn(alike.form, *joined)
+    return RawColumn(alike.form, *joined, unit=alike.unit)
 
 
 def column_of_file(one: Scanned, i: int, asked: Asked) -> Iterator[RawColumn]:

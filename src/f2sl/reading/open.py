@@ -16,9 +16,10 @@ from f2sl._options import choice, flag
 from f2sl._owners import refuse_unknown
 from f2sl._threads import resolve_jobs
 from f2sl.errors import DataError, OptionError, unknown_name
+from f2sl.reading.asked import ALL, AVAILABLE, Bins, Reading
 from f2sl.reading.binning import BINNINGS
 from f2sl.reading.check import Report, check_learnable
-from f2sl.reading.encode import ALL, AVAILABLE, Bins, Reading, encode
+from f2sl.reading.encode import encode
 from f2sl.reading.kinds import check_kinds
 from f2sl.reading.values import TextOptions
 from f2sl.storage.dask.runtime import Cluster
@@ -42,6 +43,8 @@ def open_table(
     binning: str = "quantile",
     missing: str = AVAILABLE,
     drop: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    date_parts: Sequence[str] = (),
     weights: str | None = None,
     aliases: str = "keep",
     delimiter: str | None = None,
@@ -69,10 +72,11 @@ def open_table(
         Names for the columns; by default those of `data`, and ``x0``, ``x1``, ... where it has none.
     kinds : {"auto", "states", "number"} or dict
         Kind of all columns, or of those in a dictionary. By default strings, booleans, categories and
-        integers with few values are states; real numbers and other integers are numbers. Few means up to 12
-        values, or up to 32 if there are at least as many rows as the square of that. Floats that are all
-        whole count as integers. On request any integers become states, but real numbers only if they have few
-        values.
+        integers with up to 7 values are states; real numbers, dates and other integers are numbers. If all
+        columns are integers that look like codes of states, those with up to 12 values are states, or up to
+        32 if there are at least as many rows as the square of that. Floats that are all whole count as
+        integers. Dates are read as days since 1970-01-01, times of day and durations as seconds. On request
+        any integers and dates become states, but real numbers only if they have few values.
     bins : int, "auto" or dict, optional
         Number of intervals to cut numbers into: one for all columns, or a dictionary by column, in which
         ``"*"`` stands for all others. ``"auto"`` is the fourth root of the number of rows, from 3 to 10.
@@ -83,6 +87,14 @@ def open_table(
         state called ``"<missing>"`` ("state"), drop incomplete rows ("drop"), or raise an error ("error").
     drop : sequence of str
         Columns to leave out.
+    keep : sequence of str
+        Columns to keep as they are even if they look like identifiers. By default integers and dates that
+        count the rows or differ in each, columns with a name like ``id``, and labels with very few rows each
+        are left out, and beside numbers only the most frequent of more than 50 labels are states; notes say
+        so.
+    date_parts : sequence of str
+        Columns of dates to read by their parts: ``day`` becomes ``day.year`` (a number), ``day.month`` and
+        ``day.weekday`` (states).
     weights : str, optional
         Column with the number of rows that each row stands for, as integers. The result is the same as if
         each row were repeated that often.
@@ -139,11 +151,10 @@ def open_table(
     Table(2 columns of states, 3 rows, in memory)
     >>> table.states
     (('no', 'yes'), (False, True))
-    >>> import numpy as np
-    >>> open_table({"rain": ["no", "yes", None], "day": np.array(["2020-01-01"] * 3, "M8[D]")})
+    >>> open_table({"rain": ["no", "yes", None], "mm": [0.0, float("inf"), 3.1]})
     Traceback (most recent call last):
         ...
-    f2sl.errors.DataError: column 'day' (datetime64[D]): dates and times cannot be used as states or numbers; leave out with drop=['day'], or convert them
+    f2sl.errors.DataError: column 'mm': infinite values cannot be used; replace them, or leave out with drop=['mm']
     """  # noqa: E501
     refuse_unknown("open_table", unknown, reading_defaults())
     asked = {name: value for name, value in locals().items() if name not in ("data", "unknown")}
@@ -171,16 +182,15 @@ def check(data: Any, **options: Any) -> Report:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> days = np.array(["2020-01-01"] * 3, "M8[D]")
-    >>> check({"rain": ["no", "yes", None], "mm": [0.0, 12.5, 3.1], "day": days})
-    column  kind    values             missing  action   why
-    rain    states  2 states: no, yes  1        states   labels
-    mm      number  0 to 12.5          0        numbers  real numbers
-    day                                0        refused  dates and times cannot be used as states or numbers
+    >>> days = ["1/2/2020", "1/3/2020", "31/3/2020"]
+    >>> check({"rain": ["no", "yes", None], "mm": [0.0, 12.5, float("inf")], "day": days})
+    column  kind    values                    missing  action   why
+    rain    states  2 states: no, yes         1        states   labels
+    mm                                        0        refused  infinite values cannot be used
+    day     number  2020-02-01 to 2020-03-31  0        numbers  days since 1970-01-01
     note: 1 value is missing (16.7%), in column 'rain' (1): each question is answered from the rows that have all of its columns
-    note: column 'mm': read as numbers
-    problem: column 'day' (datetime64[D]): dates and times cannot be used as states or numbers; leave out with drop=['day'], or convert them
+    note: column 'day': dates written as day/month/year, read as numbers (days since 1970-01-01); their parts with date_parts=['day']
+    problem: column 'mm': infinite values cannot be used; replace them, or leave out with drop=['mm']
     """  # noqa: E501
     refuse_unknown("check", (name for name in options if name not in reading_defaults()), reading_defaults())
     if isinstance(data, Table):
@@ -208,6 +218,8 @@ def _opened(
     binning: Any,
     missing: Any,
     drop: Any,
+    keep: Any,
+    date_parts: Any,
     weights: Any,
     aliases: Any,
     engine: Any,
@@ -219,12 +231,14 @@ def _opened(
     on_dask = _is_dask_frame(data)
     scheduler = scheduler or (Cluster.current_client() if on_dask else None)
     limit: Callable[[], int] = partial(memory_limit, memory, engine)
-    _, n_workers, how, cuts, drop, *_ = _all_of(
+    _, n_workers, how, cuts, drop, keep, date_parts, *_ = _all_of(
         lambda: None if memory is None else limit(),
         lambda: resolve_jobs(n_jobs),
         lambda: text_options(**of_text),
         lambda: _checked_bins(bins, kinds),
         lambda: _several("drop", drop),
+        lambda: _several("keep", keep),
+        lambda: _several("date_parts", date_parts),
         lambda: _check_engine(engine, scheduler, data, on_dask),
         lambda: check_kinds(kinds),
         lambda: _check_known("binning", "way to cut", binning, BINNINGS),
@@ -235,7 +249,7 @@ def _opened(
     weights = None if weights is None else str(weights)
     wanted = None if only is None else frozenset(only)
     how_read = weights, tell, how.na, wanted, learned or {}, one_kind
-    reading = Reading(names, kinds, cuts, binning, missing, drop, *how_read)
+    reading = Reading(names, kinds, cuts, binning, missing, drop, keep, date_parts, *how_read)
     files = None
     if is_path(data):
         from f2sl.reading.files import data_files

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from f2sl._arrays import Integers, Mask
+from f2sl.reading.integers import distinct
 
 LAST_EXACT = 2.0**53
 """Above this all floats are whole numbers, and do not tell neighbouring integers apart."""
@@ -51,6 +52,8 @@ class RawColumn:
         ascending order; None for one row each.
     only_ends : bool
         True if the values are only the smallest and the largest of very many.
+    unit : str
+        What the numbers of dates and times count; empty for other columns.
     """
 
     form: Literal["integers", "reals", "labels"]
@@ -60,6 +63,7 @@ class RawColumn:
     declared: bool = False
     weights: Integers | None = None
     only_ends: bool = False
+    unit: str = ""
 
     @property
     def n_missing(self) -> int:
@@ -86,19 +90,35 @@ class RawColumn:
         column = self.present
         if column.weights is not None:
             return column.values, column.weights
-        if column.form == "labels":  # positions need no sorting
-            values, where = np.arange(len(column.labels)), column.values
-        else:
-            values, where = np.unique(column.values, return_inverse=True)
-        counts = np.bincount(where.reshape(-1), minlength=len(values))
-        there = np.flatnonzero(counts)
-        return values[there], counts[there]
+        return distinct(column.values)
+
+    @property
+    def merged(self) -> RawColumn:
+        """The distinct values with their weights, a missing value last."""
+        present = self.present
+        values, where = np.unique(present.values, return_inverse=True)
+        weights = np.bincount(where.reshape(-1), present.weights, len(values)).astype(np.int64)
+        labels = tuple(self.labels[value] for value in values.tolist()) if self.form == "labels" else ()
+        values = np.arange(len(labels)) if labels else values
+        missing = None
+        if self.n_missing:
+            values, weights = np.append(values, values[:1]), np.append(weights, self.n_missing)
+            missing = np.arange(len(values)) == len(values) - 1
+        return RawColumn(self.form, values, missing, labels, weights=weights, unit=self.unit)
 
     def rows(self, keep: Mask | Integers) -> RawColumn:
         """Return the column with only the rows to `keep`: a mask, or their numbers."""
         missing = None if self.missing is None else some(self.missing[keep])
         weights = None if self.weights is None else self.weights[keep]
         return replace(self, values=self.values[keep], missing=missing, weights=weights)
+
+
+def chosen_rows(column: RawColumn, rows: Mask | Integers) -> RawColumn:
+    """Return a column with only some rows, in which real numbers may all be whole."""
+    column = column.rows(rows)
+    if column.form != "reals":
+        return column
+    return replace(reals(column.values, column.missing), unit=column.unit)
 
 
 def some(missing: Mask | None) -> Mask | None:
@@ -151,8 +171,10 @@ def numpy_column(values: npt.NDArray[Any], missing: Mask | None = None) -> RawCo
             from f2sl.reading.arrow import object_column
 
             return object_column(values, missing)
-        case "M" | "m":
-            raise Refused("time", str(values.dtype))
+        case "M" | "m":  # Arrow knows fewer units than NumPy
+            from f2sl.reading.arrow import object_column
+
+            return object_column(values.astype(f"{values.dtype.kind}8[us]"), missing)
         case "c":
             raise Refused("complex")
         case _:
@@ -191,6 +213,7 @@ def without(column: RawColumn, na: Iterable[str]) -> tuple[RawColumn, set[str]]:
     ([False, True], {'-999'})
     """
     found = set()
+    na = () if column.unit else na  # numbers are no dates
     gaps = np.zeros(len(column.values), np.bool_)
     left = list(column.labels)
     for text in na:

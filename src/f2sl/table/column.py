@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from f2sl._arrays import Integers
+from f2sl._constants import OTHER
 
 STATES, NUMBER = "states", "number"
 KINDS = (STATES, NUMBER)
@@ -47,7 +48,7 @@ class Column(NamedTuple):
     Such a row has NaN in a column of numbers, and the code after those of the states in a column of states.
 
     `aliases` are columns that were left out because they and this one determine each other. If `is_cut`, the
-    states are intervals of numbers.
+    states are intervals of numbers, or frequent labels and one state for all others.
 
     Examples
     --------
@@ -64,7 +65,7 @@ class Column(NamedTuple):
 
 
 ReadAs = Mapping[str, str | tuple[str, ...]]
-"""The kind of each column, by name; of one that was cut, the intervals."""
+"""The kind of each column, by name; of one that was cut, the intervals or labels."""
 
 
 def read_as(columns: Iterable[Column]) -> ReadAs:
@@ -79,7 +80,9 @@ def read_as(columns: Iterable[Column]) -> ReadAs:
     for column in columns:
         found[column.name] = column.kind
         if column.is_cut:
-            found[column.name] = tuple(text for text in map(str, column.states) if text.startswith("["))
+            states = tuple(map(str, column.states))
+            pooled = states[: states.index(OTHER) + 1] if OTHER in states else None
+            found[column.name] = pooled or tuple(text for text in states if text.startswith("["))
         if column.aliases:
             found |= read_as(column.aliases)
     return found

@@ -21,7 +21,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from f2sl._constants import INTERVAL
+from f2sl._constants import INTERVAL, OTHER
 from f2sl.errors import GraphError, OptionError
 from f2sl.graph.formats.common import NO_WEIGHT, FormatError, arrows, as_class, decoded, lines, parsed_weight
 from f2sl.graph.pdag import PDAG
@@ -226,6 +226,8 @@ _SAFE_READING: Mapping[str, Callable[[Any], bool]] = {
     "binning": _is_text,
     "missing": _is_text,
     "drop": _is_texts,
+    "keep": _is_texts,
+    "date_parts": _is_texts,
     "weights": _is_text,
     "aliases": _is_text,
     "delimiter": _is_text,
@@ -250,10 +252,12 @@ def _is_safe_option(name: str, value: Any) -> bool:
 
 
 def _is_way_to_read(given: Any) -> bool:
-    """Return whether something is a kind of columns, or a list of intervals."""
+    """Return whether something is a kind of columns, a list of intervals, or one of labels and all others."""
     if not isinstance(given, list):
         return given in ("states", "number")
-    return bool(given) and all(isinstance(one, str) and INTERVAL.fullmatch(one) for one in given)
+    if not given or not all(isinstance(one, str) for one in given):
+        return False
+    return OTHER in given or all(map(INTERVAL.fullmatch, given))
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -389,6 +389,11 @@ _STAND_INS = {
     (pa.int64(), False): _strings(["0", "2"]),
     (pa.float64(), False): _strings(["0.5", "2.5"]),
     (pa.float64(), True): _strings(["0,5", "2,5"]),
+    **{
+        (pa.timestamp(unit, zone), False): _strings([f"2020-01-0{day} 08:30:00{end}" for day in (1, 2)])
+        for unit, fraction in (("s", ""), ("ns", ".5"))
+        for zone, end in ((None, fraction), ("UTC", f"{fraction}Z"))
+    },
 }
 """Two strings for each type, from which it is inferred; they replace the distinct values once there are
 too many. Columns of other types never have so many distinct values."""
@@ -416,9 +421,11 @@ def _meant(values: Any, meaning: Meaning, how: TextOptions, seen: Seen) -> Any:
         labels = _is_in(trimmed, MISSING_NUMBERS)
         seen[LABELS].update(pc.unique(trimmed.filter(labels)).to_pylist())
         return pc.if_else(gaps, _NO_TEXT, values)
-    if pt.is_temporal(meaning.type) or pt.is_null(meaning.type):  # of no use, or nothing but gaps
+    if pt.is_null(meaning.type):  # nothing but gaps
         return pa.nulls(len(values), meaning.type)
     text = pc.if_else(gaps, _NO_TEXT, trimmed)
+    if pt.is_time(meaning.type):  # PyArrow converts texts only if they have a date as well
+        text = pc.binary_join_element_wise("1970-01-01", text, " ").cast(pa.timestamp("s"))
     if meaning.comma:
         text = pc.replace_substring(pc.replace_substring(text, ".", ""), ",", ".")
     return _without_numbers(text.cast(meaning.type), how, seen)
