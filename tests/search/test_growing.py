@@ -18,7 +18,7 @@ from f2sl.stats.scores.gaussian import BGe, GaussianBIC
 from f2sl.stats.scores.mixed import DegenerateGaussianBIC
 from f2sl.storage.moments import Moments
 from f2sl.storage.protocol import open_engine
-from mixed_tools import drawn_gaps, mixed_columns, mixed_table
+from mixed_tools import mixed_columns, mixed_table
 from naive_growing import LEAST, Naive
 from tables import make_engine, related_codes
 
@@ -131,15 +131,14 @@ def test_constraints_are_obeyed_on_the_naive_way(seed):
 @settings(max_examples=12, derandomize=True)
 @given(
     seed=st.integers(0, 2**32 - 1),
-    share=st.sampled_from([0.0, 0.2]),
     most=st.sampled_from([None, 1, 2]),
     ruled=st.booleans(),
 )
-def test_blocks_of_columns_go_the_way_of_families(seed, share, most, ruled):
-    """Tables of both kinds, also with missing values and knowledge."""
+def test_blocks_of_columns_go_the_way_of_families(seed, most, ruled):
+    """Tables of both kinds, also with knowledge."""
     kinds = ("states", "number", "states", "number", "number", "states", "number")
     columns = mixed_columns(seed, 120, kinds)
-    table = mixed_table(columns, kinds, missing=drawn_gaps(seed, columns, share) if share else None)
+    table = mixed_table(columns, kinds)
     random, n = np.random.default_rng(seed), len(columns)
     order = random.permutation(n)
     rules = Constraints.none(n)

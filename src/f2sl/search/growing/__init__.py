@@ -102,7 +102,7 @@ def stages(effort: str, n: int, how: Disturbances) -> list[int]:
 def is_gaussian(engine: Engine, score: Score) -> bool:
     """Return whether the score follows from one matrix.
 
-    That is a Gaussian score of numbers of which none is missing, or the degenerate Gaussian of a mixed table.
+    That is a Gaussian score of numbers, or the degenerate Gaussian of a mixed table, without missing values.
     """
     from f2sl.stats.scores.gaussian import GaussianScore
 
@@ -110,7 +110,8 @@ def is_gaussian(engine: Engine, score: Score) -> bool:
     if engine.counts is not None and moments is not None:
         from f2sl.stats.scores.mixed import DegenerateGaussianBIC
 
-        return isinstance(score, DegenerateGaussianBIC)
+        gaps = moments.any_gaps or engine.counts.presence.any
+        return isinstance(score, DegenerateGaussianBIC) and not gaps
     return isinstance(score, GaussianScore) and moments is not None and not moments.any_gaps
 
 

@@ -31,6 +31,7 @@ from f2sl.search.growing.state import (
     BACK,
     BEFORE,
     BEGIN,
+    CLIMB,
     END,
     FORBIDDEN,
     KEPT,
@@ -44,6 +45,7 @@ from f2sl.search.growing.state import (
     REQUIRED,
     ROUNDS,
     SCORE,
+    SETTLE,
     Families,
     Problem,
     Room,
@@ -377,8 +379,8 @@ def _insert(v: int, families: Families, problem: Problem, room: Room) -> float:
     return gain
 
 
-@kernel
-def climb(at_once: int, families: Families, problem: Problem, room: Room) -> float:
+@plain_inner
+def _climb(at_once: int, families: Families, problem: Problem, room: Room) -> float:
     """Move each variable in the queue to its best place, until the queue is empty; return the gain.
 
     Returns as well after `at_once` variables; the next call goes on.
@@ -395,8 +397,8 @@ def climb(at_once: int, families: Families, problem: Problem, room: Room) -> flo
     return total
 
 
-@kernel
-def settle_all(families: Families, problem: Problem, room: Room) -> None:
+@plain_inner
+def _settle_all(families: Families, problem: Problem, room: Room) -> None:
     """Find the parents of each variable in the current order, beginning with the required ones."""
     for u in range(len(room.waiting)):
         k = int64(0)
@@ -408,8 +410,8 @@ def settle_all(families: Families, problem: Problem, room: Room) -> None:
         _settle(u, families, problem, room)
 
 
-@kernel
-def kick(rounds: int, moves: int, random: Array, families: Families, problem: Problem, room: Room) -> None:
+@plain_inner
+def _kick(rounds: int, moves: int, random: Array, families: Families, problem: Problem, room: Room) -> None:
     """Disturb the order and climb again, for a number of rounds (iterated local search).
 
     Each round lets `moves` variables pass others at random, then climbs with those that this has changed. If
@@ -429,6 +431,24 @@ def kick(rounds: int, moves: int, random: Array, families: Families, problem: Pr
             total += gain
             _enqueue(v, room)
             _accept(families, problem, room)
-        total += climb(int64(MOST_MOVES) * n, families, problem, room)
+        total += _climb(int64(MOST_MOVES) * n, families, problem, room)
         if total < -problem.gain:
             _return_to(KEPT, families, problem, room)
+
+
+@kernel
+def work_on(
+    task: int, count: int, moves: int, random: Array, families: Families, problem: Problem, room: Room
+) -> float:
+    """Do one of the tasks: one kernel for all, because each contains most of this file once compiled.
+
+    SETTLE finds the parents of all variables in the current order, CLIMB works on `count` variables of the
+    queue and returns the gain, KICK disturbs the order `count` times by `moves` moves.
+    """
+    if task == SETTLE:
+        _settle_all(families, problem, room)
+        return 0.0
+    if task == CLIMB:
+        return _climb(count, families, problem, room)
+    _kick(count, moves, random, families, problem, room)
+    return 0.0

@@ -17,7 +17,7 @@ from f2sl._progress import stage
 from f2sl._threads import one_blas_thread
 from f2sl.constraints import Constraints
 from f2sl.search.growing import LEAST_GAIN, Found
-from f2sl.search.growing.state import FORBIDDEN, REQUIRED, Blocks, Families, Problem, Room
+from f2sl.search.growing.state import CLIMB, KICK, REQUIRED, SETTLE, Blocks, Families, Problem, Room
 from f2sl.search.orders import following
 from f2sl.search.orders.parent_sets import RELATIVE_TOLERANCE
 from f2sl.stats.conditioning import COLLINEAR
@@ -34,8 +34,8 @@ WORK_AT_ONCE, WORK_EACH = 1 << 27, 1 << 24
 in the mean: on wide tables of strongly related columns each takes as long as a climb, and fewer are made."""
 RIDGE, SURE = 1e-9, 1e-3
 """See `_least_of_blocks`."""
-_NONE, _NO_INTEGERS = np.zeros((0, 0)), np.zeros(0, np.int64)
-NO_BLOCKS = Blocks(_NO_INTEGERS, _NO_INTEGERS, np.zeros(0), 0.0, _NONE, _NONE, 0, 0)
+_NONE, NO_INTEGERS = np.zeros((0, 0)), np.zeros(0, np.int64)
+NO_BLOCKS = Blocks(NO_INTEGERS, NO_INTEGERS, np.zeros(0), 0.0, _NONE, _NONE, 0, 0)
 
 
 def search_numbers(
@@ -172,11 +172,14 @@ class _Search:
         """Work on blocks of columns so far, in products of rows."""
         return int(self._room.work[0])
 
+    def _work_on(self, task: int, count: int = 0, moves: int = 0, random: Integers = NO_INTEGERS) -> float:
+        return self._kernels.work_on(task, count, moves, random, self._families, self._problem, self._room)
+
     def begin(self, order: Integers) -> None:
         """Begin with an order."""
         self._room.order[0] = order
         self._room.place[0, order] = np.arange(self.n)
-        self._kernels.settle_all(self._families, self._problem, self._room)
+        self._work_on(SETTLE)
 
     def climbed(self, order: Integers) -> Top:
         """Return the local optimum that moves reach from an order."""
@@ -195,7 +198,7 @@ class _Search:
                     room.queue[:], room.ends[:], room.waiting[:] = room.order[0], (0, self.n), True
                     gain = 0.0
                     while room.ends[0] < room.ends[1] and not self.over:
-                        gain += self._kernels.climb(at_once, self._families, problem, room)
+                        gain += self._work_on(CLIMB, at_once)
             if not room.full[0] or self._size >= (len(problem.matrix) if problem.by_blocks else self._most):
                 return float(self._families.figures[0, :, 2].sum()), room.order[0].copy(), self._arrows()
             self._allocate(2 * self._size)
@@ -203,7 +206,7 @@ class _Search:
 
     def kick(self, rounds: int, moves: int, random: Integers) -> None:
         """Disturb the order some times, each time followed by moves."""
-        self._kernels.kick(rounds, moves, random, self._families, self._problem, self._room)
+        self._work_on(KICK, rounds, moves, random)
 
     def better(self, top: Top, other: Top) -> Top:
         """Return the better of two local optima, the first one unless the other gains."""
@@ -248,10 +251,6 @@ def of_blocks(data: MixedEngine, edge_cost: float, max_parents: int | None, rule
 
     n, rule, n_rows, start = data.n_variables, _rule(rules), data.n_rows, data.embedded.start
     matrix = np.ascontiguousarray(data.embedded.correlations)
-    price = prices(data) + edge_cost
-    unknown = np.isinf(price)
-    price[unknown] = 0.0
-    rule[unknown & (rule != REQUIRED)] = FORBIDDEN
     return Problem(
         matrix,
         *(np.zeros(0), 0.0, np.zeros(0), np.zeros(0), 0.0),
@@ -264,7 +263,7 @@ def of_blocks(data: MixedEngine, edge_cost: float, max_parents: int | None, rule
             np.repeat(np.arange(n), np.diff(start)),
             alone(data),
             0.5 * n_rows,
-            price,
+            prices(data) + edge_cost,
             _least_of_blocks(matrix, start),
             _most_parents(n - 1, max_parents, rule),
             n_rows - 1,

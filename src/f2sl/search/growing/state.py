@@ -18,6 +18,8 @@ ROUNDS, MOST_MOVES = 4, 1000
 """Bounds that only rounding can reach: changes of a family, and moves in a climb, for each variable."""
 BACK, AHEAD = cast(bool, np.bool_(True)), cast(bool, np.bool_(False))
 """Argument `back` of a walk; for each Python constant Numba would compile the kernel anew."""
+SETTLE, CLIMB, KICK = 0, 1, 2
+"""Tasks of the kernel."""
 NO_VARIABLE = int64(-1)
 """Stands for no variable."""
 NEVER = 1e200

@@ -28,8 +28,10 @@ comes from one matrix (:attr:`~f2sl.storage.mixed.engine.MixedEngine.embedded`),
 microseconds however many rows there are. What is not linear in the columns, such as an effect of two states
 together that neither has alone, is not seen.
 
-With missing values each correlation comes from the rows that have both variables, and an edge must gain, on
-these rows, what it must without missing values (:func:`prices`).
+With missing values families are compared on the rows that have all of their variables
+(:class:`~f2sl.stats.scores.base.AvailableFamilies`). One matrix from pairs of columns, each pair on its own
+rows, would be faster but is no answer: the rows of different pairs differ systematically, and where relations
+are strong that looks like further links.
 
 **cg-bic** has, for each configuration of states, means and covariances of its own. Families of states alone
 have the score "bic", those of numbers alone "bic-g", to the last bit. A family with more configurations of
@@ -259,8 +261,8 @@ class _Columns:
 class DegenerateGaussianBIC(MixedScore):
     """Log likelihood of numbers and states' indicators, treated as normal, less log(N) / 2 a parameter."""
 
-    def families(self, data: MixedEngine, children: Integers, parents: Integers) -> Floats:
-        """Return the log score of each family."""
+    def of_complete(self, data: MixedEngine, children: Integers, parents: Integers) -> Floats:
+        """Return the log score of each family, where no values are missing."""
         n_rows, embedded = data.n_rows, data.embedded
         sizes = np.diff(embedded.start)
         everyone = np.column_stack([parents, children])
@@ -270,9 +272,17 @@ class DegenerateGaussianBIC(MixedScore):
         scores -= prices(data)[parents, children[:, None]].sum(axis=1)
         return np.where(sizes[everyone].sum(axis=1) < n_rows, scores, -np.inf)
 
-    def bind(self, engine: MixedEngine) -> FamilyScores:
-        """Prepare the score to score families on an engine's data."""
-        return Score.bind(self, engine)
+    def on_rows(
+        self, data: MixedEngine, children: Integers, parents: Integers, also: Integers
+    ) -> tuple[Floats, Floats]:
+        """Score families on the samples without missing values in them and in `also`."""
+        columns = _Columns.of(data, children, parents, also)
+        of_child, rows = columns.of_all - columns.of_parents, columns.rows
+        left = columns.log_all - columns.log_parents
+        fit = -0.5 * rows * (left + of_child * (1.0 + math.log(2.0 * math.pi))) + columns.log_units
+        parameters = of_child * (columns.of_parents + 1.0 + (of_child + 1.0) / 2.0)
+        scores = fit - 0.5 * np.log(np.maximum(rows, 1.0)) * parameters
+        return np.where(columns.of_all < rows, scores, -np.inf), rows
 
 
 def alone(data: MixedEngine) -> Floats:
@@ -284,16 +294,9 @@ def alone(data: MixedEngine) -> Floats:
 
 
 def prices(data: MixedEngine) -> Floats:
-    """Return the penalty of "dg-bic" for each parent (row) of each child (column).
-
-    With missing values, n of N samples have both: an edge must gain, in the n samples, what it must without
-    missing values. The fit of a family counts all N samples, so the penalty is N / n times as large, and
-    infinite for variables that no sample has together.
-    """
+    """Return the penalty of "dg-bic" for each parent (row) of each child (column)."""
     sizes = np.diff(data.embedded.start).astype(np.float64)
-    rows = np.maximum(data.embedded.rows, 2.0)
-    found = 0.5 * np.outer(sizes, sizes) * np.log(rows) * data.n_rows / rows
-    return np.where(data.embedded.rows > 0, found, np.inf)
+    return np.asarray(0.5 * math.log(data.n_rows) * np.outer(sizes, sizes))
 
 
 def embedded_columns(data: MixedEngine, sets: Integers) -> Queries:

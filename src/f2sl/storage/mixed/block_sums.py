@@ -215,38 +215,3 @@ def whole_columns(scaling: Scaling, cardinalities: Integers, block: Block) -> Wh
         products[2] += low @ low.T
     # Whole numbers below 2^53.
     return sums.astype(np.int64), products.astype(np.int64)
-
-
-def of_pairs(scaling: Scaling, cardinalities: Integers, block: Block) -> tuple[Floats, ...]:
-    """Sum up columns, numbers before the indicators of states, over the samples of pairs.
-
-    Returns the number of samples of each two variables, numbers first, (n, n); two halves of the sums and
-    three parts of the squares of each column over the samples that have each variable, (columns, n) each;
-    three parts of the products of all columns, (columns, columns) each.
-    """
-    n_numbers, n_states = len(block.numbers), int(cardinalities.sum())
-    n, n_columns = n_numbers + len(cardinalities), n_numbers + n_states
-    rows = np.zeros((n, n))
-    sums, products = np.zeros((5, n_columns, n)), np.zeros((3, n_columns, n_columns))
-    for a in range(0, block.codes.shape[1], ROWS_AT_ONCE):
-        numbers, codes = block.numbers[:, a : a + ROWS_AT_ONCE], block.codes[:, a : a + ROWS_AT_ONCE]
-        coarse, fine = scaling.halves(numbers)
-        coarse, fine = np.nan_to_num(coarse, nan=0.0), np.nan_to_num(fine, nan=0.0)
-        indicators = _indicators(cardinalities, codes)
-        there = np.concatenate([~np.isnan(numbers), codes < cardinalities[:, None]]).astype(np.float64)
-        low = np.concatenate([fine, indicators])
-        # Sums of whole numbers below 2^53 are exact in whatever order.
-        rows += there @ there.T
-        for total, part in zip(
-            sums, (coarse, fine, coarse * coarse, 2.0 * coarse * fine, fine * fine), strict=True
-        ):
-            total[:n_numbers] += part @ there.T
-        of_states = indicators @ there.T
-        sums[1, n_numbers:] += of_states
-        sums[4, n_numbers:] += of_states
-        mixed = coarse @ low.T
-        products[0, :n_numbers, :n_numbers] += coarse @ coarse.T
-        products[1, :n_numbers] += mixed
-        products[1, :, :n_numbers] += mixed.T
-        products[2] += low @ low.T
-    return rows, *sums, *products

@@ -18,7 +18,6 @@ the sums for correlations separately for each question, and `embedded` does not 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -30,7 +29,6 @@ from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers, Mask
 from f2sl._memory import available_bytes
-from f2sl._threads import one_blas_thread
 from f2sl.errors import DataError
 from f2sl.storage._kernels import complete_rows
 from f2sl.storage.available import as_bits
@@ -102,14 +100,10 @@ class OneKind:
 
 @dataclass(frozen=True)
 class Embedded:
-    """Correlations of numbers and indicators; the columns of v are ``start[v]`` to ``start[v + 1]``.
-
-    `rows` has the number of samples of each two variables, (n, n).
-    """
+    """Correlations of numbers and indicators; the columns of v are ``start[v]`` to ``start[v + 1]``."""
 
     correlations: Floats
     start: Integers
-    rows: Floats
 
 
 class MixedEngine:
@@ -270,11 +264,8 @@ class MixedEngine:
 
     @cached_property
     def embedded(self) -> Embedded:
-        """Correlations of all numbers, and of indicators of all states but the last that occurs.
-
-        With missing values each correlation comes from the samples that have both variables, and all are
-        made those of one distribution (`positive`).
-        """
+        """Correlations of all numbers, and of indicators of all states but the last that occurs."""
+        assert not self.any_gaps  # there are no samples that all of them come from
         counts, n_rows = self.counts, self.n_rows
         occurs = counts.margins > 0
         owner = np.repeat(np.arange(len(self.states)), self._local_cardinalities)
@@ -290,17 +281,7 @@ class MixedEngine:
         # each other as its states do.
         numbers = start[self.numbers]
         indicators = np.flatnonzero(~np.isin(np.arange(start[-1]), numbers))
-        rows = np.full((self.n_variables,) * 2, float(n_rows))
         matrix = np.empty((start[-1], start[-1]))
-        if self.any_gaps:
-            place = np.concatenate([numbers, indicators])
-            of_kind = np.concatenate([self.numbers, self.states])
-            kept = np.concatenate([np.ones(len(numbers), np.bool_), used])
-            found, rows[np.ix_(of_kind, of_kind)] = self._of_pairs
-            matrix[np.ix_(place, place)] = found[np.ix_(kept, kept)]
-            with one_blas_thread():
-                matrix = positive(matrix, n_rows - self.observed, start)
-            return Embedded(matrix, start, rows)
         [joint] = self._table.add_up(partial(block_sums.joint, self._local_cardinalities))
         margins = counts.margins[used].astype(np.float64)
         own = joint[np.ix_(used, used)] - np.outer(margins, margins) / n_rows
@@ -313,33 +294,7 @@ class MixedEngine:
         matrix[np.ix_(numbers, numbers)] = self.moments.correlations
         matrix = np.clip(np.round(matrix, DIGITS), -1.0, 1.0)
         np.fill_diagonal(matrix, 1.0)
-        return Embedded(matrix, start, rows)
-
-    @property
-    def _of_pairs(self) -> tuple[Floats, Floats]:
-        """Correlate all columns, numbers before states, each two on the samples that have both.
-
-        Returns the correlations and, by variable, the numbers of samples. Columns that do not vary among
-        these samples are not seen to be related.
-        """
-        how = self._scaling, self._local_cardinalities
-        parts = self._table.add_up(partial(block_sums.of_pairs, *how))
-        rows, (high, low), squares, products = parts[0], parts[1:3], parts[3:6], parts[6:9]
-        unit = self._scaling.coarse_unit
-        first = high * unit + low
-        square, product = ((a * unit + b) * unit + c for a, b, c in (squares, products))
-        owner = np.repeat(
-            np.arange(len(rows)),
-            np.concatenate([np.ones(len(self.numbers), np.int64), self._local_cardinalities]),
-        )
-        # Sums over the samples with a variable become sums over those with each of its columns.
-        first, square, of_pair = first[:, owner], square[:, owner], rows[np.ix_(owner, owner)]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            square -= first * first / of_pair
-            found = (product - first * first.T / of_pair) / np.sqrt(square * square.T)
-        found = np.clip(np.round(np.where(np.isfinite(found), found, 0.0), DIGITS), -1.0, 1.0)
-        np.fill_diagonal(found, 1.0)
-        return found, rows
+        return Embedded(matrix, start)
 
     # Numbers as states
 
@@ -586,62 +541,6 @@ class MixedEngine:
     def _halves(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """Numbers of a table in memory as whole numbers, both halves, (n_numbers, n_rows)."""
         return block_sums.as_integers(self._scaling, self._table.add_up(lambda block: (block.numbers,))[0])
-
-
-LEAST_LEFT, DETERMINED = 1e-3, 1e-6
-"""Shares of a column that others leave: the least of one with missing values, and of one that counts."""
-
-
-def positive(matrix: Floats, missing: Integers, start: Integers) -> Floats:
-    """Shrink correlations of columns with missing values until the matrix is that of a distribution.
-
-    Correlations of pairs, each from its own samples, need not be those of any distribution. So the variables
-    are taken in the order of their missing values. If those before leave too little of one, or less than
-    nothing, its correlations with them are multiplied by the factor that leaves a share of `LEAST_LEFT`. The
-    correlations of columns without missing values, and of the columns of one variable, stay as they are; one
-    with a column that others determine follows from those with the others.
-
-    Parameters
-    ----------
-    matrix : (columns, columns) float64
-        Correlations.
-    missing : (n,) int64
-        Number of missing values of each variable.
-    start : (n + 1,) int64
-        First column of each variable.
-
-    Examples
-    --------
-    >>> odd = np.array([[1.0, 0.9, -0.9], [0.9, 1.0, 0.9], [-0.9, 0.9, 1.0]])
-    >>> positive(odd, np.array([0, 1, 2]), np.arange(4)).round(3).tolist()
-    [[1.0, 0.9, -0.214], [0.9, 1.0, 0.214], [-0.214, 0.214, 1.0]]
-    """
-    from scipy.linalg import solve_triangular
-
-    order = np.lexsort((np.arange(len(missing)), missing))
-    found, factor = matrix.copy(), np.zeros_like(matrix)  # factor: rows by column, entries by order of use
-    before, used = np.empty(0, np.int64), np.empty(0, np.int64)
-    for v in order.tolist():
-        own = np.arange(start[v], start[v + 1])
-        of_used = factor[np.ix_(used, np.arange(len(used)))]
-        explained = solve_triangular(of_used, matrix[np.ix_(used, own)], lower=True)
-        left = matrix[np.ix_(own, own)]
-        if missing[v]:
-            inverse = np.linalg.inv(np.linalg.cholesky(left + DETERMINED * np.eye(len(own))))
-            share = float(np.linalg.norm(explained @ inverse.T, 2)) ** 2
-            explained *= min(1.0, math.sqrt((1.0 - LEAST_LEFT) / max(share, LEAST_LEFT)))
-            found[np.ix_(before, own)] = factor[before, : len(used)] @ explained
-            found[np.ix_(own, before)] = found[np.ix_(before, own)].T
-        factor[own, : len(used)] = explained.T
-        left = left - explained.T @ explained
-        for i, column in enumerate(own.tolist()):
-            if left[i, i] > DETERMINED:
-                row = left[:, i] / math.sqrt(left[i, i])
-                factor[own[i:], len(used)] = row[i:]
-                left = left - np.outer(row, row)
-                used = np.append(used, column)
-        before = np.append(before, own)
-    return np.clip(np.round(found, DIGITS), -1.0, 1.0)
 
 
 class _ReleasedBlocks:
