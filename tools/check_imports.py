@@ -16,7 +16,7 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src" / "f2sl"
 
 ORDER = [
-    ["_version", "errors", "_arrays", "_constants"],
+    ["_version", "errors", "_arrays", "_constants", "_normal"],
     ["_extensions"],
     ["constraints"],
     ["knowledge"],
