@@ -503,6 +503,7 @@ READING_OPTIONS = (
     "drop",
     "weights",
     "aliases",
+    "transform",
     "delimiter",
     "header",
     "encoding",
