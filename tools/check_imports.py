@@ -16,11 +16,12 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src" / "f2sl"
 
 ORDER = [
-    ["_version", "errors", "_arrays", "_constants"],
+    ["_version", "errors", "_arrays", "_constants", "_normal"],
     ["_extensions"],
     ["constraints"],
     ["knowledge"],
-    ["_progress", "_threads", "_deadline", "_memory", "_compiler"],
+    ["_deadline"],
+    ["_progress", "_threads", "_memory", "_compiler"],
     ["_ahead"],
     ["_jit"],
     ["_options"],

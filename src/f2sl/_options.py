@@ -514,6 +514,7 @@ READING_OPTIONS = (
     "date_parts",
     "weights",
     "aliases",
+    "transform",
     "delimiter",
     "header",
     "encoding",

@@ -27,6 +27,7 @@ from f2sl.local.base import (
 )
 from f2sl.local.found import FoundSet, FoundSets
 from f2sl.reading.open import open_for
+from f2sl.reading.transform import for_learning
 from f2sl.storage.protocol import open_engine
 from f2sl.structure.base import STRUCTURE, StructureLearner, display_for
 from f2sl.table import Table
@@ -237,9 +238,10 @@ def find_sets(
         with stage("reading the table"):
             table = open_for(learner.takes, algorithm, data, n_jobs, **reading)
         with nullcontext() if table is data else table:
-            table = table if look is None else look(table)
             warn_of_identifiers(table, stacklevel=4)
-            found = _found(learner.settle(table.kind), table, target, n_jobs)
+            with for_learning(table, n_jobs) as learned:
+                learned = learned if look is None else look(learned)
+                found = _found(learner.settle(learned.kind), learned, target, n_jobs)
     for note in found.notes:
         warnings.warn(note, F2SLWarning, stacklevel=3)
     return found

@@ -13,7 +13,7 @@ from scipy import stats
 
 import f2sl
 import naive_continuous as naive
-from f2sl.network.normal import normal_deviates
+from f2sl._normal import normal_deviates
 from f2sl.network.sampling import sample_table
 
 GRAPH = f2sl.DAG(["c", "a", "b"], [("a", "b"), ("b", "c"), ("a", "c")])

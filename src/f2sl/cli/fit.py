@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -23,7 +24,7 @@ EXAMPLES = examples(
 )
 
 
-@with_reading_options
+@partial(with_reading_options, but=["transform"])  # networks are fitted to the values
 def fit(
     graph: Annotated[Path, typer.Argument(metavar="GRAPH", help="Graph file, as f2sl learn saves it.")],
     reading: TableOptions,

@@ -126,6 +126,15 @@ Weights = Annotated[
         rich_help_panel=READING,
     ),
 ]
+Transform = Annotated[
+    str,
+    typer.Option(
+        metavar="auto|ranks|none",
+        help="Learn from normal scores of the ranks of numbers (ranks), from their values (none), or from "
+        "what explains more (auto).",
+        rich_help_panel=READING,
+    ),
+]
 MergeAliases = Annotated[
     bool,
     typer.Option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ from f2sl.cli.options import (
     Number,
     Scheduler,
     States,
+    Transform,
     Weights,
     parse_bins,
     spread,
@@ -53,6 +54,7 @@ class TableOptions:
     states: States = None
     weights: Weights = None
     merge_aliases: MergeAliases = False
+    transform: Transform = "auto"
     engine: Engine = "auto"
     memory: Memory = None
     scheduler: Scheduler = None
@@ -84,7 +86,7 @@ class TableOptions:
 
     def options(self) -> dict[str, Any]:
         """Return the options under their names in `open_table`."""
-        names = ("binning", "missing", "weights", "engine", "memory", "scheduler")
+        names = ("binning", "missing", "weights", "transform", "engine", "memory", "scheduler")
         options = {name: getattr(self, name) for name in (*names, "delimiter", "encoding", "comment")}
         return options | {
             "kinds": self._kinds(),
@@ -119,11 +121,12 @@ class TableOptions:
         return table
 
 
-def with_reading_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace the parameter ``reading`` of a command by the file and the options of reading."""
+def with_reading_options(command: Callable[..., None], but: Sequence[str] = ()) -> Callable[..., None]:
+    """Replace the parameter ``reading`` of a command by the file and the options of reading, `but` some."""
     after = "algorithm" if "algorithm" in inspect.signature(command).parameters else None
     fields = inspect.signature(TableOptions, eval_str=True).parameters.values()
-    return spread(command, "reading", list(fields), TableOptions, after=after)
+    own = [field for field in fields if field.name not in but]
+    return spread(command, "reading", own, TableOptions, after=after)
 
 
 def _is_number(name: str) -> bool:

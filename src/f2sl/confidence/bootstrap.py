@@ -23,6 +23,7 @@ from f2sl.errors import DataError, F2SLError, FileError, Interrupted, OptionErro
 from f2sl.graph import check_writable
 from f2sl.graph.io import check_holds
 from f2sl.reading.open import open_for
+from f2sl.reading.transform import for_learning
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.structure.base import STRUCTURE, StructureLearner
 from f2sl.structure.resample import BOOTSTRAP, METHODS, SUBSAMPLE, Resampling
@@ -111,7 +112,7 @@ def bootstrap(
             table = open_for(chosen.takes, type(chosen).__name__, data, n_jobs, **reading)
         if not isinstance(data, Table):
             own.enter_context(table)
-        held = _in_memory(table, method)
+        held = own.enter_context(for_learning(_in_memory(table, method), n_jobs, chosen.size_matters))
         if out is not None:
             check_holds(out, [*held.names, *held.merged])
         warn_of_identifiers(held, stacklevel=3)

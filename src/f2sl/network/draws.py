@@ -12,7 +12,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from f2sl.network.normal import normal_deviates
+from f2sl._normal import normal_deviates
 
 Item = TypeVar("Item")
 

@@ -8,7 +8,7 @@ used. Every variable has its own PCG64 generator, seeded with the seed and the v
 guarantees its raw 64-bit output; the upper 53 bits, as a multiple of 2^-53, are a uniform number. The state
 is the number of cumulative probabilities that are not above it; those come from additions in a fixed order
 and one division, which IEEE arithmetic defines to the last bit. No logarithm, no exponential is taken. The
-noise of a number is the normal deviate of the same 53 bits (:mod:`f2sl.network.normal`); the terms of its
+noise of a number is the normal deviate of the same 53 bits (:mod:`f2sl._normal`); the terms of its
 equation are added one by one.
 
 A generator for each variable also means that a sample is the beginning of every larger one with its seed.
@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from f2sl._memory import available_bytes
+from f2sl._normal import normal_deviates
 from f2sl._options import whole
 from f2sl.errors import OptionError
 from f2sl.network.counts import cell_numbers
-from f2sl.network.normal import normal_deviates
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.table.column import KINDS, NUMBER, STATES, Column, code_type, places_of
 from f2sl.table.table import Block

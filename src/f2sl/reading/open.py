@@ -21,6 +21,7 @@ from f2sl.reading.binning import BINNINGS
 from f2sl.reading.check import Report, check_learnable
 from f2sl.reading.encode import encode
 from f2sl.reading.kinds import check_kinds
+from f2sl.reading.transform import TRANSFORMS, for_learning
 from f2sl.reading.values import TextOptions
 from f2sl.storage.dask.runtime import Cluster
 from f2sl.storage.dask.table import DaskTable
@@ -47,6 +48,7 @@ def open_table(
     date_parts: Sequence[str] = (),
     weights: str | None = None,
     aliases: str = "keep",
+    transform: str = "auto",
     delimiter: str | None = None,
     header: bool = True,
     encoding: str | None = None,
@@ -101,6 +103,12 @@ def open_table(
     aliases : {"keep", "merge"}
         Columns of states that determine each other one to one: keep all and note it, or learn from the first
         of each group and draw the others beside it.
+    transform : {"auto", "ranks", "none"}
+        How learners take the numbers of the table, whose own values stay: as normal scores of their ranks
+        ("ranks"), so that outliers and the shape of a column do not matter; as values ("none"); or as
+        normal scores those that are not normal, unless linear relations of the values explain more ("auto").
+        Then a note names them. NOTEARS and DAG-GNN, to which the size of a number matters, read "auto" as
+        "none".
     delimiter : str, optional
         Delimiter of a text file; a space stands for any white space. By default it is detected from the first
         lines.
@@ -197,8 +205,11 @@ def check(data: Any, **options: Any) -> Report:
         raise OptionError("check takes data; a table that is already open has been checked")
     reports: list[Report] = []
     try:
-        with _opened(data, tell=reports.append, **{**reading_defaults(), **options}) as table:
-            return replace(reports[0], notes=(*table.notes, *remarks(table)))
+        with (
+            _opened(data, tell=reports.append, **{**reading_defaults(), **options}) as table,
+            for_learning(table) as learned,
+        ):
+            return replace(reports[0], notes=(*learned.notes, *remarks(table)))
     except (DataError, OptionError):
         if not reports:
             raise
@@ -222,6 +233,7 @@ def _opened(
     date_parts: Any,
     weights: Any,
     aliases: Any,
+    transform: Any,
     engine: Any,
     memory: Any,
     scheduler: Any,
@@ -244,6 +256,7 @@ def _opened(
         lambda: _check_known("binning", "way to cut", binning, BINNINGS),
         lambda: _check_missing(missing, kinds),
         lambda: choice("aliases", aliases, ("keep", "merge")),
+        lambda: choice("transform", transform, TRANSFORMS),
     )
     kinds = {str(name): kind for name, kind in kinds.items()} if isinstance(kinds, Mapping) else kinds
     weights = None if weights is None else str(weights)
@@ -266,6 +279,7 @@ def _opened(
             raise
     else:
         table = encode(data, reading) if files is None else _of_files(files, reading, engine, limit())
+    table = table._with(transform=transform)
     return without_aliases(table) if aliases == "merge" else table
 
 

@@ -35,6 +35,7 @@ from f2sl.knowledge import Knowledge
 from f2sl.local.base import Neighbourhoods, check_required_parents
 from f2sl.local.separating_sets import SeparatingSets
 from f2sl.reading.open import open_for, reading_defaults
+from f2sl.reading.transform import for_learning
 from f2sl.skeleton import Skeleton, constrained, from_edges
 from f2sl.stats.answers import INDEPENDENT
 from f2sl.stats.choose import check_choice, make_test, settle
@@ -119,6 +120,8 @@ class StructureLearner(Estimator):
         Number of samples.
     feature_names_in_ : ndarray of str
         Names of the columns, in their order.
+    transformed_ : tuple of str
+        Names of the columns of numbers that were replaced by normal scores of their ranks.
     """
 
     takes: ClassVar[tuple[str, ...]] = ("states", "number", "mixed")
@@ -132,6 +135,9 @@ class StructureLearner(Estimator):
 
     watches_time: ClassVar[bool] = False
     """True if `_learn` looks at ``self._deadline`` itself, so that no checkpoint may raise TimeUp in it."""
+
+    size_matters: ClassVar[bool] = False
+    """True if the size of numbers is information: ``transform="auto"`` leaves them as they are."""
 
     _unsupported_as: ClassVar[str] = "the two are not significantly dependent as a pair"
     """Reason why `_unsupported` lists an edge."""
@@ -311,6 +317,9 @@ class StructureLearner(Estimator):
                 if not isinstance(data, Table):
                     own.enter_context(table)
                 table = table if look is None else look(table)
+                reading = {**reading, "transform": table.transform}
+                table = own.enter_context(for_learning(table, self.n_jobs, self.size_matters))
+                self.transformed_ = tuple(column.name for column in table.columns if column.is_scores)
                 self.notes_ = [*table.notes, *remarks(table), *note_of_jobs(self.n_jobs)]
                 warn_of_identifiers(table, stacklevel=5)
                 ordered = table.in_name_order()

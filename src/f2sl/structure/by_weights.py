@@ -34,6 +34,7 @@ class ByWeights(StructureLearner):
 
     strength_unit = "weight"
     tells_all_directions = True
+    size_matters = True
     _unsupported_as = "their weights are below the threshold"
 
     threshold: float = option("threshold")

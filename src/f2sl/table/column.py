@@ -48,7 +48,8 @@ class Column(NamedTuple):
     Such a row has NaN in a column of numbers, and the code after those of the states in a column of states.
 
     `aliases` are columns that were left out because they and this one determine each other. If `is_cut`, the
-    states are intervals of numbers, or frequent labels and one state for all others.
+    states are intervals of numbers, or frequent labels and one state for all others. If `is_scores`, the
+    numbers are normal scores of ranks instead of values.
 
     Examples
     --------
@@ -62,6 +63,7 @@ class Column(NamedTuple):
     gaps: int = 0
     aliases: tuple[Column, ...] = ()
     is_cut: bool = False
+    is_scores: bool = False
 
 
 ReadAs = Mapping[str, str | tuple[str, ...]]

@@ -36,6 +36,13 @@ Summand = Callable[[Block], Arrays]
 """Function from a block of rows to arrays that are summed over all blocks."""
 
 
+WholeColumn = Callable[[Floats], Floats]
+"""Function from all rows of one column of numbers, NaN if missing, to other numbers."""
+
+NUMBERS_AT_ONCE = 1 << 20
+"""Numbers of whole columns to hold at a time, unless one column has more."""
+
+
 def closed_table() -> DataError:
     """Return the error for a table that is used after it was closed."""
     return DataError("this table has been closed; open it again")
@@ -58,6 +65,9 @@ class Table(ABC):
         Count of each state of each column, if rows are not in memory.
     memory : int or None
         Memory limit in bytes for work on the table; None if it is in memory.
+    transform : str
+        How learners take the numbers: as values ("none"), as normal scores of their ranks ("ranks"), or as
+        the data suggest ("auto").
     """
 
     held: ClassVar[str] = "in memory"
@@ -69,6 +79,7 @@ class Table(ABC):
     places: Integers
     margins: Any
     memory: int | None = None
+    transform: str
 
     @property
     @abstractmethod
@@ -102,6 +113,27 @@ class Table(ABC):
     @abstractmethod
     def recoded(self, columns: tuple[Column, ...], function: Callable[[Block], npt.NDArray[Any]]) -> Table:
         """Return a table of states with the codes that `function` makes of each block; close it when done."""
+
+    @abstractmethod
+    def with_numbers(
+        self, chosen: Sequence[int], function: WholeColumn, ends: Ends, n_jobs: int | None = None
+    ) -> Self:
+        """Return the table with `function` applied to some columns of numbers, each as a whole.
+
+        `ends` are the smallest and the largest of their new numbers, `n_jobs` the threads in memory. Rows
+        elsewhere are written again; the new table shares its states with this one, and `release` frees its
+        own rows.
+        """
+
+    def release(self) -> None:  # noqa: B027 - most tables have nothing to give back
+        """Free the numbers that `with_numbers` has written."""
+
+    def numbers_of(self, chosen: Sequence[int]) -> Iterator[tuple[Sequence[int], Floats]]:
+        """Yield some columns of numbers, a few at a time: which ones, and a row for each of them."""
+        step = max(1, NUMBERS_AT_ONCE // max(1, self.n_rows))
+        for start in range(0, len(chosen), step):
+            part = chosen[start : start + step]
+            yield part, self.select(part).all_numbers()
 
     @abstractmethod
     def counting_engine(self, n_jobs: int | None = None) -> Any:

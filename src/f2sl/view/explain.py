@@ -39,6 +39,7 @@ from f2sl.local.confirmed import ConfirmedFCBF
 from f2sl.local.fcbf import FCBF
 from f2sl.orient.v_structures import pattern_of
 from f2sl.reading.open import open_for
+from f2sl.reading.transform import as_scores
 from f2sl.skeleton import from_edges
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, IndependenceTest, reliable_subsets
 from f2sl.stats.choose import make_score, make_test, settle
@@ -90,7 +91,6 @@ def explain_all(
     model: Any, pairs: Sequence[tuple[str, str]], table: Table
 ) -> dict[tuple[str, str], Explanation]:
     """Explain some pairs from the open table that a learner has learned from."""
-    ordered = table.in_name_order()
     if not is_learned_from(model, table):
         raise DataError(
             f"not the data that the graph was learned from: they have {table.n_variables:,} columns and "
@@ -100,7 +100,9 @@ def explain_all(
     if hasattr(model, "weights_"):  # these reasons need no data
         explainer = Explainer(model)
         return {pair: explainer.explain(*pair) for pair in pairs}
-    with open_engine(ordered, model.n_jobs) as engine:
+    with ExitStack() as own:
+        ordered = own.enter_context(as_scores(table, model.transformed_, model.n_jobs)).in_name_order()
+        engine = own.enter_context(open_engine(ordered, model.n_jobs))
         explainer = Explainer(model, ordered, engine, many=len(pairs) > MANY)
         return {pair: explainer.explain(*pair) for pair in pairs}
 

@@ -230,6 +230,7 @@ _SAFE_READING: Mapping[str, Callable[[Any], bool]] = {
     "date_parts": _is_texts,
     "weights": _is_text,
     "aliases": _is_text,
+    "transform": _is_text,
     "delimiter": _is_text,
     "header": lambda value: isinstance(value, bool),
     "comment": _is_text,

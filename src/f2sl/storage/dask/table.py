@@ -6,7 +6,7 @@ states and their counts.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -16,10 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from f2sl._arrays import Floats, Integers
+from f2sl._constants import AUTO
 from f2sl.storage.dask.runtime import Cluster, Held
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.table.column import NUMBER, STATES, Column, places_of
-from f2sl.table.table import Arrays, Block, Ends, Summand, Table, closed_table
+from f2sl.table.table import Arrays, Block, Ends, Summand, Table, WholeColumn, closed_table
 
 if TYPE_CHECKING:
     from f2sl.storage.dask.engine import ClusterEngine
@@ -40,7 +41,7 @@ class DaskTable(Table):
 
     Parameters
     ----------
-    columns, places, ends, memory, notes
+    columns, places, ends, memory, notes, transform
         As in :class:`f2sl.Table`.
     cluster : Cluster
         Cluster that holds the rows.
@@ -64,6 +65,7 @@ class DaskTable(Table):
     ends: Ends
     memory: int
     notes: tuple[str, ...] = ()
+    transform: str = AUTO
     coded: bool = False
     counted: dict[int, Integers] = field(default_factory=dict)
 
@@ -82,7 +84,8 @@ class DaskTable(Table):
         ]
         places = places_of(table.kinds)
         blocks = Held(cluster, lambda: cluster.scatter(parts))
-        return cls(table.columns, cluster, blocks, table.n_rows, places, table.ends, memory, table.notes)
+        how = table.notes, table.transform
+        return cls(table.columns, cluster, blocks, table.n_rows, places, table.ends, memory, *how)
 
     @property
     def n_rows(self) -> int:
@@ -181,6 +184,33 @@ class DaskTable(Table):
             self.memory,
         )
 
+    def with_numbers(
+        self, chosen: Sequence[int], function: WholeColumn, ends: Ends, n_jobs: int | None = None
+    ) -> DaskTable:
+        """Return the table with `function` applied to some columns of numbers, which pass through here."""
+        cluster = self._connected()
+
+        def begin() -> list[Any]:
+            blocks = self.blocks.get()
+            counted = cluster.map(lambda block: cluster.submit(_rows_of, block), blocks)
+            edges = np.cumsum([0, *counted])
+            parts: list[list[Any]] = []
+            for _, numbers in self.numbers_of(chosen):
+                new = np.stack([function(values) for values in numbers])
+                parts.append(cluster.scatter([new[:, a:b].copy() for a, b in pairwise(edges)]))
+            asked = cluster.put(self.places[list(chosen)])
+            return [
+                cluster.submit(_with_numbers, asked, *pieces) for pieces in zip(blocks, *parts, strict=True)
+            ]
+
+        low, high = (end.copy() for end in self.ends)
+        low[chosen], high[chosen] = ends
+        return replace(self, blocks=Held(cluster, begin), ends=(low, high))
+
+    def release(self) -> None:
+        """Free the blocks; the cluster and the original stay."""
+        self.blocks.release()
+
     def counting_engine(self, n_jobs: int | None = None) -> ClusterEngine:
         """Open the engine that counts a table of states; the cluster has its own threads."""
         from f2sl.storage.dask.engine import open_cluster_engine
@@ -235,6 +265,16 @@ def _of_both(function: Summand, block: Block, places: list[Integers], rows: slic
 def _recoded(asked: tuple[Callable[[Block], npt.NDArray[Any]], list[Integers]], block: Block) -> Block:
     function, (codes, numbers) = asked
     return Block(function(Block(block.codes[codes], block.numbers[numbers])), block.numbers[:0])
+
+
+def _rows_of(block: Block) -> int:
+    return int(block.numbers.shape[1])
+
+
+def _with_numbers(places: Integers, block: Block, *parts: Floats) -> Block:
+    numbers = block.numbers.copy()
+    numbers[places] = np.concatenate(parts)
+    return Block(block.codes, numbers)
 
 
 def _of_codes_as_numbers(function: Summand, block: Block, places: Integers, rows: slice) -> Arrays:

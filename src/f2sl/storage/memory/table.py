@@ -14,12 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 from f2sl._arrays import Floats, Integers
+from f2sl._constants import AUTO
+from f2sl._threads import Threads
 from f2sl.errors import DataError
 from f2sl.table.column import MAX_STATES, NUMBER, STATES, Column, codes_of, places_of
-from f2sl.table.table import Arrays, Block, Ends, Summand, Table
+from f2sl.table.table import Arrays, Block, Ends, Summand, Table, WholeColumn
 
 if TYPE_CHECKING:
     from f2sl.storage.memory.engine import MemoryEngine
+
+
+SERIAL = 1 << 17
+"""Fewer numbers are changed before a thread has started."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,7 +42,7 @@ class MemoryTable(Table):
         Stored as uint8 if no column has more than 256 states, as uint16 otherwise.
     numbers : ndarray of float64
         One row for each column of numbers, in their order; finite, or NaN for a missing value.
-    notes
+    notes, transform
         As in :class:`f2sl.Table`.
 
     Examples
@@ -54,6 +60,7 @@ class MemoryTable(Table):
     codes: npt.NDArray[Any]
     numbers: Floats
     notes: tuple[str, ...] = ()
+    transform: str = AUTO
 
     @classmethod
     def of_codes(
@@ -180,6 +187,17 @@ class MemoryTable(Table):
     def recoded(self, columns: tuple[Column, ...], function: Callable[[Block], npt.NDArray[Any]]) -> Table:
         """Return a table of states, whose codes `function` makes of all rows."""
         return MemoryTable(columns, function(Block(self.codes, self.numbers)), self.numbers[:0])
+
+    def with_numbers(
+        self, chosen: Sequence[int], function: WholeColumn, ends: Ends, n_jobs: int | None = None
+    ) -> MemoryTable:
+        """Return the table with `function` applied to some columns of numbers, each as a whole."""
+        numbers, places = self.numbers.copy(), self.places[list(chosen)].tolist()
+        with Threads(n_jobs if numbers.size > SERIAL else 1) as threads:
+            changed = threads.map(lambda place: function(self.numbers[place]), places)
+            for place, values in zip(places, changed, strict=True):
+                numbers[place] = values
+        return replace(self, numbers=numbers)
 
     def counting_engine(self, n_jobs: int | None = None) -> MemoryEngine:
         """Open the engine that counts a table of states."""

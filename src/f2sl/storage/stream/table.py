@@ -11,7 +11,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -20,10 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 from f2sl._arrays import Floats, Integers
+from f2sl._constants import AUTO
 from f2sl.errors import FileError
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.table.column import NUMBER, STATES, Column, codes_of, of_kind, places_of
-from f2sl.table.table import Arrays, Ends, Summand, Table, closed_table
+from f2sl.table.table import Arrays, Ends, Summand, Table, WholeColumn, closed_table
 from f2sl.table.table import Block as Rows
 
 if TYPE_CHECKING:
@@ -91,7 +92,13 @@ class BlockFile:
         self._pending = self._pending[:, :0]
 
     def _write(self) -> None:
-        content = np.ascontiguousarray(self._pending[:, : self._n_pending]).data.cast("B")
+        self._put(self._pending[:, : self._n_pending])
+        self.n_rows += self._n_pending
+        self._n_pending = 0
+
+    def _put(self, values: Block) -> None:
+        """Write at the current position of the file."""
+        content = np.ascontiguousarray(values).data.cast("B")
         try:
             while content:
                 content = content[self._file.write(content) :]
@@ -100,8 +107,20 @@ class BlockFile:
                 f"{tempfile.gettempdir()}: temporary files cannot be written ({error.strerror or error}); "
                 "free some space, or set TMPDIR to a folder on another disk"
             ) from None
-        self.n_rows += self._n_pending
-        self._n_pending = 0
+
+    def with_rows(self, changed: Iterable[tuple[int, Block]]) -> BlockFile:
+        """Return a copy in which some variables have other values: their numbers, each with all its rows."""
+        self.check_space(self.n_rows * self.n_variables * self.dtype.itemsize)
+        copy = BlockFile(self.n_variables, self.dtype, self.rows_per_block)
+        for block in range(self.n_blocks):
+            copy.append(self.read(block, range(self.n_variables)))
+        copy.finish()
+        for variable, values in changed:
+            for first in range(0, self.n_rows, self.rows_per_block):
+                part = values[first : first + self.rows_per_block]
+                copy._file.seek((first * self.n_variables + len(part) * variable) * self.dtype.itemsize)
+                copy._put(part.astype(self.dtype))
+        return copy
 
     def read(self, block: int, variables: Sequence[int] | Integers) -> Block:
         """Read some variables' rows of a block; several threads may."""
@@ -152,7 +171,7 @@ class StreamTable(Table):
         Where the rows of the columns of states, and of numbers, are; None if there are no such columns.
     margins : tuple of ndarray
         For each column how often each of its states occurs; empty for numbers.
-    ends, memory, notes
+    ends, memory, notes, transform
         As in :class:`f2sl.Table`.
     """
 
@@ -166,6 +185,7 @@ class StreamTable(Table):
     ends: Ends
     memory: int = 1 << 28
     notes: tuple[str, ...] = ()
+    transform: str = AUTO
 
     @classmethod
     def of_table(cls, table: MemoryTable, rows_per_block: int, memory: int = 1 << 28) -> StreamTable:
@@ -180,7 +200,7 @@ class StreamTable(Table):
         """
         writer = BlockWriter(table.columns, rows_per_block)
         writer.append(table.codes, table.numbers)
-        return writer.finish(table.ends, memory, table.notes)
+        return replace(writer.finish(table.ends, memory, table.notes), transform=table.transform)
 
     @property
     def n_rows(self) -> int:
@@ -266,6 +286,25 @@ class StreamTable(Table):
             writer.append(function(self._rows(block)), np.empty((0, 0)))
         unknown = np.empty(len(columns))
         return writer.finish((unknown, unknown), self.memory, ())
+
+    def with_numbers(
+        self, chosen: Sequence[int], function: WholeColumn, ends: Ends, n_jobs: int | None = None
+    ) -> StreamTable:
+        """Return the table with `function` applied to some columns of numbers; the others are copied."""
+        assert self.numbers is not None  # there are columns of numbers
+        changed = (
+            (int(self.places[i]), function(values))
+            for part, numbers in self.numbers_of(chosen)
+            for i, values in zip(part, numbers, strict=True)
+        )
+        low, high = (end.copy() for end in self.ends)
+        low[chosen], high[chosen] = ends
+        return replace(self, numbers=self.numbers.with_rows(changed), ends=(low, high))
+
+    def release(self) -> None:
+        """Free the numbers; the states stay."""
+        if self.numbers is not None:
+            self.numbers.close()
 
     def counting_engine(self, n_jobs: int | None = None) -> StreamEngine:
         """Open the engine that counts a table of states."""

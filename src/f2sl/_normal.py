@@ -1,4 +1,4 @@
-"""Normal deviates that are the same on every machine.
+"""Normal deviates and quantiles that are the same on every machine.
 
 A uniform number u becomes the u-quantile of the standard normal distribution. The rational functions are
 those of Wichura (1988, algorithm AS 241, PPND16), accurate to about 16 digits: one for the middle, where |u -
@@ -109,6 +109,22 @@ def normal_deviates(raw: NDArray[np.uint64]) -> Floats:
     # The distance from 1/2 and the size of the smaller tail are exact, whichever tail it is.
     from_middle = (parts - 2.0**52 + 0.5) * 2.0**-53
     tail = np.minimum(parts + 0.5, 2.0**53 - parts - 0.5) * 2.0**-53
+    return _quantiles(from_middle, tail)
+
+
+def normal_quantiles(parts: NDArray[np.int64], whole: int) -> Floats:
+    """Return the quantiles of the standard normal distribution at ``parts / whole``, which is not 0 or 1.
+
+    Examples
+    --------
+    >>> normal_quantiles(np.array([1, 2, 3]), 4).round(4).tolist()
+    [-0.6745, 0.0, 0.6745]
+    """
+    return _quantiles((2 * parts - whole) / (2 * whole), np.minimum(parts, whole - parts) / whole)
+
+
+def _quantiles(from_middle: Floats, tail: Floats) -> Floats:
+    """Return the quantiles of numbers by their distance from 1/2 and the size of the smaller tail."""
     deviates = from_middle * _ratio(_MIDDLE, MIDDLE_SQUARED - from_middle * from_middle)
     outer = np.abs(from_middle) > MIDDLE
     if outer.any():
