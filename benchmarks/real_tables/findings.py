@@ -153,6 +153,8 @@ class Findings:
                 env={**os.environ, "PYTHONPATH": str(self.source)},
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
+                # a shell starts a job in the background with Ctrl-C ignored, and that is inherited
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             )
             time.sleep(20)
             process.send_signal(what)
