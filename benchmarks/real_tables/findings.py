@@ -153,6 +153,8 @@ class Findings:
                 env={**os.environ, "PYTHONPATH": str(self.source)},
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
+                # a shell starts a job in the background with Ctrl-C ignored, and that is inherited
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
             )
             time.sleep(20)
             process.send_signal(what)
@@ -179,7 +181,10 @@ class Findings:
             some, others = ({frozenset((a, b)) for a, _, b in one["links"]} for one in (without, left_in))
             tried, before, hidden = tried + 1, before + len(some), hidden + len(some - others)
             linked += any("rownames" in link for link in others)
-            noted += any("rownames" in note for note in left_in["notes"])
+            noted += any(
+                "rownames" in note and ("identifier" in note or "left out" in note)
+                for note in left_in["notes"]
+            )
         print(f"    rownames linked in {linked} of {tried} tables (noted in {noted});", end=" ")
         print(f"{hidden} of {before} other edges are lost")
 
