@@ -11,7 +11,7 @@ from f2sl import PDAG, FileError, Knowledge
 from f2sl.errors import Interrupted
 from f2sl.structure import stability
 from f2sl.structure.resample import Resampling, gathered
-from f2sl.structure.stability import MOST_ROWS, MOST_VARIABLES, sampled
+from f2sl.structure.stability import MOST_COLUMNS, MOST_ROWS, sampled
 from f2sl.view.drawing import drawing
 from marks import compiled_only
 
@@ -83,12 +83,12 @@ def test_directions_from_knowledge_are_not_weak():
 
 def test_large_tables_are_checked_only_on_request():
     rng = np.random.default_rng(1)
-    frame = pd.DataFrame(rng.normal(size=(30, MOST_VARIABLES + 1)), columns=list(range(MOST_VARIABLES + 1)))
+    frame = pd.DataFrame(rng.normal(size=(30, MOST_COLUMNS + 1)), columns=list(range(MOST_COLUMNS + 1)))
     frame[0] += 5 * (frame[1] + frame[2])
     frame.columns = [f"v{i}" for i in frame.columns]
     model = f2sl.BOSS().fit(frame)
     assert not model.cpdag_.weak
-    assert any("is not checked by default; stability=8" in note for note in model.notes_)
+    assert any("takes long on a table with so many columns; stability=8" in note for note in model.notes_)
     assert "directions" in f2sl.BOSS(stability=1).fit(frame).timings_
 
 

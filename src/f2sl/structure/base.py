@@ -422,15 +422,15 @@ class StructureLearner(Estimator):
 
     def _weakly_decided(self, table: Table, cpdag: PDAG) -> frozenset[tuple[str, str]]:
         """Return the arrows of the CPDAG that are not found again from resampled rows."""
-        from f2sl.structure.stability import MOST_VARIABLES, REPLICATES, weakly_decided
+        from f2sl.structure.stability import REPLICATES, takes_long, weakly_decided
 
         if getattr(self, "stability", 0) == 0 or not len(cpdag.directed_array):
             return frozenset()
         replicates: int | None = self.stability  # type: ignore[attr-defined]
-        if replicates is None and table.n_variables > MOST_VARIABLES:
+        if replicates is None and takes_long(table):
             self.notes_.append(
-                f"with more than {MOST_VARIABLES} variables, whether directions are only weakly decided "
-                f"is not checked by default; stability={REPLICATES} checks it"
+                "whether directions are only weakly decided was not checked, because that takes long on a "
+                f"table with so many columns; stability={REPLICATES} checks it"
             )
             return frozenset()
         with self._timed("directions"):

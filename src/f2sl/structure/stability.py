@@ -28,13 +28,31 @@ from f2sl.storage.memory.table import MemoryTable
 from f2sl.structure.base import StructureLearner
 from f2sl.structure.resample import BOOTSTRAP, Resampling, gathered
 from f2sl.table import Table
+from f2sl.table.column import MIXED
 
 REPLICATES = 8
 """Tables drawn by default; docs/evidence/confidence.md shows how this was chosen."""
-MOST_VARIABLES = 100
-"""Variables up to which directions are checked by default; with more the check takes long."""
+MOST_COLUMNS, MOST_INCOMPLETE = 100, 10
+"""Columns up to which directions are checked by default; of mixed tables with missing values, which take
+longest, and of others, where the indicators of states beside numbers count as columns of their own."""
 MOST_ROWS = 10_000
 """Rows that tables are drawn from, and have: of larger tables, evenly spaced rows."""
+
+
+def takes_long(table: Table) -> bool:
+    """Return whether to learn again from a table takes too long to do it without being asked.
+
+    Examples
+    --------
+    >>> from f2sl.reading import open_table
+    >>> takes_long(open_table({"a": ["x", "y"] * 20, "b": [0.5, 1.5] * 20}))
+    False
+    """
+    if table.kind != MIXED:
+        return table.n_variables > MOST_COLUMNS
+    if table.gaps.any():
+        return table.n_variables > MOST_INCOMPLETE
+    return int(np.maximum(table.cardinalities - 1, 1).sum()) > MOST_COLUMNS
 
 
 def weakly_decided(
