@@ -290,7 +290,7 @@ def test_only_the_strongest_edges_are_shown(tmp_path, capsys):
     assert main(["learn", str(write_csv(tmp_path / "t.csv", columns))]) == 0
     summary, edges = capsys.readouterr().out.split("\nThe strongest 10 of 12 edges, by strength\n")
     assert "\nGraph    12 edges" in summary
-    strengths = [float(line.split()[-1]) for line in edges.splitlines()[1:]]
+    strengths = [float(line.split()[3]) for line in edges.splitlines()[1:]]
     assert len(strengths) == 10
     assert strengths == sorted(strengths, reverse=True)
 

@@ -48,7 +48,7 @@ def opened(codes, states):
             for i, (row, k) in enumerate(zip(codes, states, strict=True))
         }
     )
-    return f2sl.open_table(frame)
+    return f2sl.open_table(frame, keep=list(frame))  # also those with many states and few rows for each
 
 
 def engines(table):

@@ -118,10 +118,14 @@ def test_a_learner_of_ones_own_has_a_time_limit(tables):
 # Ctrl-C
 
 
-@pytest.mark.parametrize("kind", ["states", "mixed"])
-def test_an_interrupt_keeps_the_graph_of_the_tests_before_a_search(kind, tables):
+@pytest.mark.parametrize(
+    ("kind", "stage"),
+    [("states", "scoring sets of parents"), ("mixed", "searching orders"), ("number", "searching orders")],
+)
+def test_an_interrupt_keeps_what_was_found(kind, stage, tables):
+    """Before a search the graph of the tests, and in a search of one matrix its best graph so far."""
     model = f2sl.F2SLh()
-    with showing(Interrupting("scoring sets of parents")), pytest.raises(Interrupted) as caught:
+    with showing(Interrupting(stage)), pytest.raises(Interrupted) as caught:
         model.fit(tables[kind])
     assert not model.complete_
     assert model.graph_ == caught.value.finished.reorder(model.graph_.nodes)
