@@ -128,6 +128,6 @@ def _weakly(told: dict[str, Any]) -> int | None:
     """Return how many of the decided directions are called weakly decided, if this version says so."""
     for part in (told["edges"], told):
         for key, value in part.items():
-            if "weak" in key:
+            if "weak" in key and value is not None:
                 return value if isinstance(value, int) else len(value)
     return None
