@@ -51,7 +51,7 @@ def agreements(lines: Lines) -> list[float]:
 
 
 def seconds(lines: Lines, name: str) -> str:
-    """Say how long a table took, or why it stopped."""
+    """Describe how long a table took, or why it stopped."""
     line = next((line for line in lines if line["table"] == name), None)
     return "" if line is None else f"{line['seconds']:.1f} s" if line["error"] is None else line["error"]
 

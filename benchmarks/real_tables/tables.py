@@ -38,7 +38,7 @@ NAMED = """
 
 
 class Table(NamedTuple):
-    """Where a table is from, and how to load it."""
+    """Package that a table is from, and the way to load it."""
 
     package: str
     name: str

@@ -42,7 +42,7 @@ class Edge:
 
     @property
     def direction(self) -> str:
-        """What is known about the direction, where a score chose among equivalent graphs."""
+        """Words for what is known of a direction, where a score chose among equivalent graphs."""
         return "weakly decided" if self.weak else "decided" if self.directed else "either way"
 
 

@@ -1,4 +1,4 @@
-"""What is asked of the columns of a table: options of `open_table`, and the columns that they choose."""
+"""Options about the columns of a table: those of `open_table`, and the columns that they choose."""
 
 from __future__ import annotations
 

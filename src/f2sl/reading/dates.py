@@ -64,7 +64,7 @@ FORMS = {
         "year quarter": rf"{_YEAR}[ -]?Q(?P<quarter>[1-4])",
     }.items()
 }
-"""How dates may be written, by name; a time may follow. In other forms labels stay labels."""
+"""Written forms of dates, by name; a time may follow. In other forms labels stay labels."""
 
 _MONTH_FIRST = "/"
 """The separator that has the month first where day and month may be either, as most programs write it."""

@@ -373,7 +373,7 @@ class Encoder:
         return True
 
     def _made(self, n: int, k: Cut) -> str:
-        """Say what was made of a column in `n` states."""
+        """Describe what was made of a column in `n` states."""
         bins = f"bin{'s' * (n > 1)}"
         if not isinstance(k, tuple):
             return f"cut into {n} {BINNINGS[self.reading.binning]} {bins}"

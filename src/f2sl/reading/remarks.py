@@ -16,7 +16,7 @@ KEEP, BY_PARTS, AS_NUMBER, AS_STATES = "{keep}", "{parts}", "{number}", "{states
 
 
 def integers_read(kind: str, n: int) -> str:
-    """Say how integers with `n` different values are read by default."""
+    """Describe how integers with `n` different values are read by default."""
     if kind == NUMBER:
         few = "with few values beside other numbers,"
         return f"integers {few if n <= FEW else f'with more than {FEW} values,'} read as numbers{AS_STATES}"
@@ -25,7 +25,7 @@ def integers_read(kind: str, n: int) -> str:
 
 
 def dates_read(unit: str, reader: DateReader | None) -> str:
-    """Say how dates or times are read by default.
+    """Describe how dates or times are read by default.
 
     Examples
     --------

@@ -147,7 +147,8 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         Edges that the search could use, including those that joined later. If `grows_parents_`, the edges
         among the candidates, to which the search is not limited.
     grows_parents_ : bool
-        True if the search took parents from all variables, as it does for numbers without missing values.
+        True if the search took parents from all variables, as it does without missing values for
+        numbers, alone or beside states.
     equivalent_sample_size_ : float
         Weight of the prior of BDs or BDeu; unused by other scores.
     edge_cost_ : float
