@@ -83,7 +83,7 @@ def status(name):
 small, large, engine = sys.argv[1:]
 options = {"engine": engine, "memory": "128MB" if engine == "stream" else None, "n_jobs": 1}
 f2sl.learn(small, **options)
-limit = status("VmSize") + 128 * 10**6
+limit = status("VmSize") + 192 * 10**6
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 print(f2sl.learn(large, **options).graph_.n_nodes)
 """

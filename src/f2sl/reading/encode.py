@@ -614,7 +614,7 @@ class Encoder:
         share = sum(gaps) / (self.source.n_rows * len(self.kept))
         number = f"{sum(gaps):,} value{'s are' if sum(gaps) > 1 else ' is'} missing ({share:.1%})"
         where = f"in {'column' if len(at) == 1 else 'columns'} {told}"
-        return f"{number}, {where}: each question is answered from the rows that have all of its columns"
+        return f"{number}, {where}: each question uses all rows that can answer it"
 
     def report(self) -> Report:
         """Return how each column is read."""

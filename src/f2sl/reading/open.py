@@ -196,7 +196,7 @@ def check(data: Any, **options: Any) -> Report:
     rain    states  2 states: no, yes         1        states   labels
     mm                                        0        refused  infinite values cannot be used
     day     number  2020-02-01 to 2020-03-31  0        numbers  days since 1970-01-01
-    note: 1 value is missing (16.7%), in column 'rain' (1): each question is answered from the rows that have all of its columns
+    note: 1 value is missing (16.7%), in column 'rain' (1): each question uses all rows that can answer it
     note: column 'day': dates written as day/month/year, read as numbers (days since 1970-01-01); their parts with date_parts=['day']
     problem: column 'mm': infinite values cannot be used; replace them, or leave out with drop=['mm']
     """  # noqa: E501

@@ -126,8 +126,8 @@ class F2SLh(ByOrders, WithColliders, WithScore):
     """Learn a DAG: feature selection that tests confirm, then the best score over the candidates.
 
     The search over orders gives a variable at most 8 parents (fewer with more than 32,768 variables), even if
-    `max_parents` is larger. On tables of numbers without missing values there is no such limit, and all
-    variables are candidates. With ``effort="fast"`` the search stops at the first optimum. "normal" goes on
+    `max_parents` is larger. On tables of numbers without missing values and on mixed ones there is no such
+    limit, all variables are candidates, and no tests are made. With ``effort="fast"`` the search stops at the first optimum. "normal" goes on
     from there and lets further candidates join: any of up to 800 variables; of more, those that are related
     to the child. "thorough" disturbs the order many times more, as long as that raises the score. `effort`
     does not change hill climbing. The default score of states is BDs, with a prior weight of 10, or more if
@@ -142,13 +142,14 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         CPDAG of `graph_`: directed where all DAGs with the same independences agree. The data decide only
         these directions.
     pc_ : dict of str to list of str
-        The candidates of each variable before the search, strongest first.
+        The candidates of each variable before the search, strongest first; its neighbours in `graph_` if
+        `grows_parents_`.
     skeleton_ : PDAG
-        Edges that the search could use, including those that joined later. If `grows_parents_`, the edges
-        among the candidates, to which the search is not limited.
+        Edges that the search could use, including those that joined later; those of `graph_` if
+        `grows_parents_`.
     grows_parents_ : bool
-        True if the search took parents from all variables, as it does without missing values for
-        numbers, alone or beside states.
+        True if the search took parents from all variables, as it does for numbers without missing values
+        and for mixed tables.
     equivalent_sample_size_ : float
         Weight of the prior of BDs or BDeu; unused by other scores.
     edge_cost_ : float
@@ -196,12 +197,13 @@ class F2SLh(ByOrders, WithColliders, WithScore):
 
     def _learn(self, engine: Engine, names: tuple[str, ...]) -> PDAG:
         score = self._unbound_score(engine)
-        self.grows_parents_ = self.search == "orders" and is_gaussian(engine, score)
+        self.grows_parents_ = self.search == "orders" and is_gaussian(engine, score) and not self.skeleton_only
         settled = self._local_learner().settle(kind_of_engine(engine))
-        learner = cast(ConfirmedFCBF, settled.under(self._constraints))
-        if self.clean_up is None and not self.grows_parents_ and engine.n_variables <= MOST_FOR_ALL:
+        self.local_learner_ = learner = cast(ConfirmedFCBF, settled.under(self._constraints))
+        if self.grows_parents_:
+            return self._grow(engine, score, names)
+        if self.clean_up is None and not is_gaussian(engine, score) and engine.n_variables <= MOST_FOR_ALL:
             learner.set_params(clean_up=CLEAN_UP)
-        self.local_learner_ = learner
         with self._timed("neighbours"):
             relevant = learner.relevant(engine)
             sets = learner.find_all(relevant, learner.test(engine), learner.strict_test(engine))
@@ -210,17 +212,14 @@ class F2SLh(ByOrders, WithColliders, WithScore):
             return self._as_graph(skeleton, names).skeleton()
         graph: PDAG | None = None
         with self._timed("orientation"), keeping("no search for the best DAG began, or it found none yet"):
-            if self.grows_parents_:
-                graph, self.score_ = self._grow(engine, score, names)
-            else:
-                tested = constrained(join(FCBF(ties=self.ties).select(relevant), "and"), self._constraints)
-                graph = self._graph_of_tests(engine, names, tested)
-                start = graph.to_dag()
-                by_orders = partial(self._search_orders, engine, relevant)
-                search = by_orders if self.search == "orders" else self._climb
-                bound = score.bind(engine)
-                graph, self.score_ = search(bound, names, skeleton, start)
-                self.n_families_ = bound.n_families
+            tested = constrained(join(FCBF(ties=self.ties).select(relevant), "and"), self._constraints)
+            graph = self._graph_of_tests(engine, names, tested)
+            start = graph.to_dag()
+            by_orders = partial(self._search_orders, engine, relevant)
+            search = by_orders if self.search == "orders" else self._climb
+            bound = score.bind(engine)
+            graph, self.score_ = search(bound, names, skeleton, start)
+            self.n_families_ = bound.n_families
         return self._as_graph(skeleton, names) if graph is None else graph
 
     def _graph_of_tests(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
@@ -230,9 +229,9 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         triples = self._colliders(engine, skeleton).triples
         return orient_by_independence(skeleton, names, triples, self._constraints)
 
-    def _grow(self, engine: Engine, score: Score, names: tuple[str, ...]) -> tuple[DAG, float]:
-        """Search over orders with all variables as candidates, as BOSS does."""
-        with limited(None):  # this search looks at the deadline itself
+    def _grow(self, engine: Engine, score: Score, names: tuple[str, ...]) -> DAG:
+        """Search over orders with all variables as candidates, as BOSS does; the tests have no say."""
+        with self._timed("search"), limited(None):  # this search looks at the deadline itself
             found = search_growing(
                 engine,
                 score,
@@ -245,9 +244,13 @@ class F2SLh(ByOrders, WithColliders, WithScore):
             )
         if not found.complete and not self._deadline.stopped:
             self._deadline.stop("with more time the score may be higher")
-        self.n_families_ = found.n_families
+        self.score_, self.n_families_ = found.score, found.n_families
+        self.n_tests_ = self.n_unreliable_ = 0
         strengths = make_measure(engine, self.measure).values(engine, *found.arrows.T)
-        return DAG.from_arrays(names, found.arrows, weights_directed=strengths), found.score
+        graph = DAG.from_arrays(names, found.arrows, weights_directed=strengths)
+        self.skeleton_ = graph.skeleton().reorder(self.feature_names_in_.tolist())
+        self.pc_ = {name: sorted(graph.adjacent(name), key=names.index) for name in names}
+        return graph
 
     def _orders(self, start: DAG) -> tuple[Integers, Integers]:
         """Return the orders to start from: that of the graph from the tests, and that of the names."""

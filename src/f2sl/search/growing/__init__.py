@@ -110,8 +110,7 @@ def is_gaussian(engine: Engine, score: Score) -> bool:
     if engine.counts is not None and moments is not None:
         from f2sl.stats.scores.mixed import DegenerateGaussianBIC
 
-        gaps = moments.any_gaps or engine.counts.presence.any
-        return isinstance(score, DegenerateGaussianBIC) and not gaps
+        return isinstance(score, DegenerateGaussianBIC)
     return isinstance(score, GaussianScore) and moments is not None and not moments.any_gaps
 
 

@@ -61,13 +61,17 @@ from f2sl.storage.protocol import Queries
 from f2sl.table.column import MIXED
 
 
-class MixedScore(Score):
-    """Base of the scores of states and numbers together.
+@dataclass(frozen=True)
+class ConditionalGaussianBIC(Score):
+    """Log likelihood of conditional Gaussian families less log(N) / 2 for each parameter.
 
-    With missing values, families are compared on the samples that have all of them
-    (:class:`~f2sl.stats.scores.base.AvailableFamilies`).
+    Parameters
+    ----------
+    weight : float
+        Number of samples with the common covariances that are added to each configuration.
     """
 
+    weight: float = 5.0
     kinds = (MIXED,)
 
     def families(self, data: MixedEngine, children: Integers, parents: Integers) -> Floats:
@@ -82,20 +86,6 @@ class MixedScore(Score):
             return super().bind(engine)
         available = AvailableFamilies(partial(self._compared, engine), engine.gaps)
         return FamilyScores(available, self.edge_log_prior)
-
-    def of_complete(self, data: MixedEngine, children: Integers, parents: Integers) -> Floats:
-        """Return the log score of each family, where no values are missing."""
-        raise NotImplementedError
-
-    def on_rows(
-        self, data: MixedEngine, children: Integers, parents: Integers, also: Integers
-    ) -> tuple[Floats, Floats]:
-        """Score families on the samples without missing values in them and in `also`, (m, any).
-
-        Returns the log scores and the numbers of samples; 0 samples if a number does not vary, so that there
-        is no score.
-        """
-        raise NotImplementedError
 
     def _compared(self, data: MixedEngine, queries: Queries, left_out: Integers) -> Compared:
         """Score families with and without one parent, on the same samples."""
@@ -123,19 +113,6 @@ class MixedScore(Score):
         # Neither score nor difference is finite then.
         found.without[impossible], found.share[impossible] = 0.0, 0.0
         return found
-
-
-@dataclass(frozen=True)
-class ConditionalGaussianBIC(MixedScore):
-    """Log likelihood of conditional Gaussian families less log(N) / 2 for each parameter.
-
-    Parameters
-    ----------
-    weight : float
-        Number of samples with the common covariances that are added to each configuration.
-    """
-
-    weight: float = 5.0
 
     def of_complete(self, data: MixedEngine, children: Integers, parents: Integers) -> Floats:
         """Return the log score of each family, where no values are missing."""
@@ -198,6 +175,10 @@ class ConditionalGaussianBIC(MixedScore):
         return np.where(np.isnan(scores), -np.inf, scores), columns.rows
 
 
+NEVER = 10.0
+"""Penalty for each row where no sample has both variables: more than any parent gains (`COLLINEAR`)."""
+
+
 @dataclass(frozen=True)
 class _Columns:
     """For families on their own samples: log determinants of their columns, with the terms to score them.
@@ -258,11 +239,13 @@ class _Columns:
 
 
 @dataclass(frozen=True)
-class DegenerateGaussianBIC(MixedScore):
+class DegenerateGaussianBIC(Score):
     """Log likelihood of numbers and states' indicators, treated as normal, less log(N) / 2 a parameter."""
 
-    def of_complete(self, data: MixedEngine, children: Integers, parents: Integers) -> Floats:
-        """Return the log score of each family, where no values are missing."""
+    kinds = (MIXED,)
+
+    def families(self, data: MixedEngine, children: Integers, parents: Integers) -> Floats:
+        """Return the log score of each family."""
         n_rows, embedded = data.n_rows, data.embedded
         sizes = np.diff(embedded.start)
         everyone = np.column_stack([parents, children])
@@ -271,18 +254,6 @@ class DegenerateGaussianBIC(MixedScore):
         scores = alone(data)[children] - 0.5 * n_rows * left
         scores -= prices(data)[parents, children[:, None]].sum(axis=1)
         return np.where(sizes[everyone].sum(axis=1) < n_rows, scores, -np.inf)
-
-    def on_rows(
-        self, data: MixedEngine, children: Integers, parents: Integers, also: Integers
-    ) -> tuple[Floats, Floats]:
-        """Score families on the samples without missing values in them and in `also`."""
-        columns = _Columns.of(data, children, parents, also)
-        of_child, rows = columns.of_all - columns.of_parents, columns.rows
-        left = columns.log_all - columns.log_parents
-        fit = -0.5 * rows * (left + of_child * (1.0 + math.log(2.0 * math.pi))) + columns.log_units
-        parameters = of_child * (columns.of_parents + 1.0 + (of_child + 1.0) / 2.0)
-        scores = fit - 0.5 * np.log(np.maximum(rows, 1.0)) * parameters
-        return np.where(columns.of_all < rows, scores, -np.inf), rows
 
 
 def alone(data: MixedEngine) -> Floats:
@@ -295,8 +266,9 @@ def alone(data: MixedEngine) -> Floats:
 
 def prices(data: MixedEngine) -> Floats:
     """Return the penalty of "dg-bic" for each parent (row) of each child (column)."""
-    sizes = np.diff(data.embedded.start).astype(np.float64)
-    return np.asarray(0.5 * math.log(data.n_rows) * np.outer(sizes, sizes))
+    sizes, together = np.diff(data.embedded.start).astype(np.float64), data.embedded.together
+    found = 0.5 * math.log(data.n_rows) * np.outer(sizes, sizes) * (data.n_rows / np.maximum(together, 1))
+    return np.asarray(np.where(together > 0, found, NEVER * data.n_rows))
 
 
 def embedded_columns(data: MixedEngine, sets: Integers) -> Queries:

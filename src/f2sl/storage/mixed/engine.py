@@ -13,7 +13,7 @@ about both, by sums over rows that are exact and add up over blocks, like those 
 
 With missing values each answer uses the samples that have all variables of its question. A variable v of a
 query may then be given as v + n_variables, its *presence*, which only limits the samples. `columns` computes
-the sums for correlations separately for each question, and `embedded` does not exist.
+the sums for correlations separately for each question, and only `embedded` uses all samples.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ from f2sl.storage._kernels import complete_rows
 from f2sl.storage.available import as_bits
 from f2sl.storage.blocks import cut
 from f2sl.storage.memory.table import MemoryTable
-from f2sl.storage.mixed import _kernels, block_sums
+from f2sl.storage.mixed import _kernels, block_sums, expected
 from f2sl.storage.mixed.block_sums import CELLS
+from f2sl.storage.mixed.expected import Layout
 from f2sl.storage.mixed.shared import SharedSums
 from f2sl.storage.moments import DIGITS, CorrelationFormula, Moments, Scaling
 from f2sl.storage.protocol import CountingEngine, FoundPairs, PairFormula, Queries, Tables, merge_pairs
@@ -100,10 +101,14 @@ class OneKind:
 
 @dataclass(frozen=True)
 class Embedded:
-    """Correlations of numbers and indicators; the columns of v are ``start[v]`` to ``start[v + 1]``."""
+    """Correlations of numbers and indicators; the columns of v are ``start[v]`` to ``start[v + 1]``.
+
+    `together` counts the samples that have both variables of each pair, (n_variables, n_variables).
+    """
 
     correlations: Floats
     start: Integers
+    together: Integers
 
 
 class MixedEngine:
@@ -263,11 +268,9 @@ class MixedEngine:
         return _Ratios(ratios, rows.astype(np.int64), states)
 
     @cached_property
-    def embedded(self) -> Embedded:
-        """Correlations of all numbers, and of indicators of all states but the last that occurs."""
-        assert not self.any_gaps  # there are no samples that all of them come from
-        counts, n_rows = self.counts, self.n_rows
-        occurs = counts.margins > 0
+    def _layout(self) -> Layout:
+        """Columns of numbers, and of indicators of all states but the last that occurs."""
+        occurs = self.counts.margins > 0
         owner = np.repeat(np.arange(len(self.states)), self._local_cardinalities)
         last = np.zeros(len(self.states), np.int64)
         last[owner[occurs]] = np.flatnonzero(occurs)
@@ -277,11 +280,33 @@ class MixedEngine:
         sizes[self.states] = np.bincount(owner[used], minlength=len(self.states))
         start = np.concatenate([[0], np.cumsum(sizes)])
         _check_memory(int(start[-1]), len(occurs))
-        # Where each number's column and each indicator's column are; the indicators of a variable follow
-        # each other as its states do.
-        numbers = start[self.numbers]
-        indicators = np.flatnonzero(~np.isin(np.arange(start[-1]), numbers))
-        matrix = np.empty((start[-1], start[-1]))
+        # The indicators of a variable follow each other as its states do.
+        numbers, indicators = start[self.numbers], np.full(len(used), -1)
+        indicators[used] = np.flatnonzero(~np.isin(np.arange(start[-1]), numbers))
+        columns = np.repeat(np.arange(self.n_variables), sizes)
+        kinds = self._local_cardinalities, numbers, indicators, columns, self.states, self.numbers
+        return Layout(self._scaling, *kinds)
+
+    @cached_property
+    def embedded(self) -> Embedded:
+        """Correlations of all numbers, and of indicators of all states but the last that occurs.
+
+        With missing values, those of a normal distribution that fits all rows best (`expected.py`).
+        """
+        layout, n = self._layout, self.n_variables
+        start = np.searchsorted(layout.owner, np.arange(n + 1))
+        if not self.any_gaps:
+            return Embedded(self._complete_correlations(layout), start, np.full((n, n), self.n_rows))
+        [together] = self._table.add_up(partial(expected.together, layout))
+        found = expected.expected_correlations(layout, self.n_rows, together, self._table.add_up)
+        return Embedded(found, start, together.astype(np.int64))
+
+    def _complete_correlations(self, layout: Layout) -> Floats:
+        """Return the correlations of the embedded columns of a table without missing values."""
+        counts, n_rows, numbers = self.counts, self.n_rows, layout.numbers
+        used = layout.indicators >= 0
+        indicators = layout.indicators[used]
+        matrix = np.empty((len(layout.owner), len(layout.owner)))
         [joint] = self._table.add_up(partial(block_sums.joint, self._local_cardinalities))
         margins = counts.margins[used].astype(np.float64)
         own = joint[np.ix_(used, used)] - np.outer(margins, margins) / n_rows
@@ -294,7 +319,7 @@ class MixedEngine:
         matrix[np.ix_(numbers, numbers)] = self.moments.correlations
         matrix = np.clip(np.round(matrix, DIGITS), -1.0, 1.0)
         np.fill_diagonal(matrix, 1.0)
-        return Embedded(matrix, start)
+        return matrix
 
     # Numbers as states
 
