@@ -125,14 +125,15 @@ class ByOrders(StructureLearner):
 class F2SLh(ByOrders, WithColliders, WithScore):
     """Learn a DAG: feature selection that tests confirm, then the best score over the candidates.
 
-    The search over orders gives a variable at most 8 parents (fewer with more than 32,768 variables), even if
-    `max_parents` is larger. On tables of numbers without missing values and on mixed ones there is no such
-    limit, all variables are candidates, and no tests are made. With ``effort="fast"`` the search stops at the first optimum. "normal" goes on
-    from there and lets further candidates join: any of up to 800 variables; of more, those that are related
-    to the child. "thorough" disturbs the order many times more, as long as that raises the score. `effort`
-    does not change hill climbing. The default score of states is BDs, with a prior weight of 10, or more if
-    variables have many states (see :func:`prior_weight`). In the end, parents that others determine may be
-    replaced by these, which may lower the score a little (:mod:`f2sl.search.orders.determined`).
+    The search over orders gives a variable at most 8 parents (fewer with more than 32,768 variables), even
+    if `max_parents` is larger. On tables of numbers without missing values and on mixed ones there is no
+    such limit, all variables are candidates, and no tests are made. With ``effort="fast"`` the search stops
+    at the first optimum. "normal" goes on from there and lets further candidates join: any of up to 800
+    variables; of more, those that are related to the child. "thorough" disturbs the order many times more,
+    as long as that raises the score. `effort` does not change hill climbing. The default score of states is
+    BDs, with a prior weight of 10, or more if variables have many states (see :func:`prior_weight`). In the
+    end, parents that others determine may be replaced by these, which may lower the score a little
+    (:mod:`f2sl.search.orders.determined`).
 
     Attributes
     ----------
@@ -197,7 +198,9 @@ class F2SLh(ByOrders, WithColliders, WithScore):
 
     def _learn(self, engine: Engine, names: tuple[str, ...]) -> PDAG:
         score = self._unbound_score(engine)
-        self.grows_parents_ = self.search == "orders" and is_gaussian(engine, score) and not self.skeleton_only
+        self.grows_parents_ = (
+            self.search == "orders" and is_gaussian(engine, score) and not self.skeleton_only
+        )
         settled = self._local_learner().settle(kind_of_engine(engine))
         self.local_learner_ = learner = cast(ConfirmedFCBF, settled.under(self._constraints))
         if self.grows_parents_:

@@ -32,9 +32,9 @@ from f2sl.table.column import MIXED
 
 REPLICATES = 8
 """Tables drawn by default; docs/evidence/confidence.md shows how this was chosen."""
-MOST_COLUMNS, MOST_INCOMPLETE = 100, 10
-"""Columns up to which directions are checked by default; of mixed tables with missing values, which take
-longest, and of others, where the indicators of states beside numbers count as columns of their own."""
+MOST_COLUMNS, MOST_INCOMPLETE = 100, 10_000_000
+"""Columns up to which directions are checked by default, where the indicators of states beside numbers count
+as columns of their own; with missing values among these, rows times squared columns."""
 MOST_ROWS = 10_000
 """Rows that tables are drawn from, and have: of larger tables, evenly spaced rows."""
 
@@ -50,9 +50,9 @@ def takes_long(table: Table) -> bool:
     """
     if table.kind != MIXED:
         return table.n_variables > MOST_COLUMNS
-    if table.gaps.any():
-        return table.n_variables > MOST_INCOMPLETE
-    return int(np.maximum(table.cardinalities - 1, 1).sum()) > MOST_COLUMNS
+    columns = int(np.maximum(table.cardinalities - 1, 1).sum())
+    work = min(table.n_rows, MOST_ROWS) * columns**2
+    return columns > MOST_COLUMNS or bool(table.gaps.any() and work > MOST_INCOMPLETE)
 
 
 def weakly_decided(

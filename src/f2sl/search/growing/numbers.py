@@ -29,9 +29,10 @@ FIRST_ROOM = 16
 """Initial space for the parents of a variable; doubled as often as needed."""
 STEPS_AT_ONCE = 1 << 13
 """Disturbances times columns in one call of the kernel; then progress is shown and Ctrl-C noticed."""
-WORK_AT_ONCE, WORK_EACH = 1 << 27, 1 << 24
+WORK_AT_ONCE, WORK_EACH, MOST_WORK = 1 << 27, 1 << 24, 1 << 32
 """The same as work on blocks of columns (`Room.work` times columns), and the work that a disturbance may take
-in the mean: on wide tables of strongly related columns each takes as long as a climb, and fewer are made."""
+in the mean, and all together: on wide tables of strongly related columns each takes as long as a climb, and
+fewer are made."""
 RIDGE, SURE = 1e-9, 1e-3
 """See `_least_of_blocks`."""
 _NONE, NO_INTEGERS = np.zeros((0, 0)), np.zeros(0, np.int64)
@@ -74,7 +75,8 @@ def search_numbers(
     search.begin(best[1])
     with stage("searching orders") as advance:
         for wanted in kicks:
-            left, most_work = wanted, search.work + wanted * WORK_EACH // width
+            allowed = min(wanted * WORK_EACH, wanted * MOST_WORK // sum(kicks))
+            left, most_work = wanted, search.work + allowed // width
             rounds = 1 if problem.by_blocks else max(1, STEPS_AT_ONCE // width)
             with search.kept():
                 while left and search.work <= most_work and not search.over:

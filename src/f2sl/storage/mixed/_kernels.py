@@ -463,20 +463,47 @@ def columns_of_parts(
                 digit[s] = 0
 
 
+@inner
+def _inverse_of_part(precision: Array, lacks: Array, m: int, factor: Array, scratch: Array) -> None:
+    """Write the inverse of the first m of `lacks` of a positive definite matrix to ``factor[:m, :m]``."""
+    # The Cholesky factor L, a lower triangle.
+    for i in range(m):
+        for j in range(i + 1):
+            value = precision[lacks[i], lacks[j]]
+            for h in range(j):
+                value -= factor[i, h] * factor[j, h]
+            factor[i, j] = np.sqrt(value) if i == j else value / factor[j, j]
+    # The inverse of L, by columns.
+    for j in range(m):
+        for i in range(j, m):
+            value = 1.0 if i == j else 0.0
+            for h in range(j, i):
+                value -= factor[i, h] * scratch[j, h]
+            scratch[j, i] = value / factor[i, i]
+    # The product of both inverses takes the place of L.
+    for i in range(m):
+        for j in range(i + 1):
+            value = 0.0
+            for h in range(i, m):
+                value += scratch[i, h] * scratch[j, h]
+            factor[i, j] = factor[j, i] = value
+
+
 @kernel
 def fill_in(
     values: Array,
     missing: Array,
     order: Array,
     begin: Array,
+    end: Array,
     owner: Array,
     mean: Array,
     precision: Array,
+    inverse: Array,
     per_unit: float,
     scale: float,
     coarse: Array,
     left_open: Array,
-    work: Array,
 ) -> None:
     """Fill in what is missing in some rows by its expectation, given the rest of the row.
 
@@ -486,50 +513,32 @@ def fill_in(
 
     values : (rows, columns) float64, in units of the scale; missing : (rows, variables) bool;
     owner : (columns,) variable of each column.
-    order, begin : rows sorted by what they lack; rows ``order[begin[k]:begin[k + 1]]`` lack the same.
+    order, begin, end : rows sorted by what they lack; rows ``order[begin[k]:end[k]]`` lack the same.
     mean, precision : of the columns.
+    inverse : inverse(P_mm) of the only k, if the caller has it; else (0, 0).
     per_unit : units of `left_open` in one; scale : units of `coarse` in one.
     coarse : (rows, columns) float64, output where a value is missing: whole numbers.
     left_open : (columns, columns) int64, to which the covariances left open are added.
-    work : (1,) float64, to which the number of multiplications is added.
     """
     n = len(owner)
     lacks, about, terms = np.empty(n, np.int64), np.empty(n), np.empty(n)
-    factor, inverse = np.empty((n, n)), np.empty((n, n))
-    for k in range(len(begin) - 1):
-        example, count = order[begin[k]], begin[k + 1] - begin[k]
+    known = len(inverse) > 0
+    size = int64(0) if known else int64(n)
+    scratch, room = np.empty((size, size)), np.empty((size, size))
+    factor = inverse if known else room
+    for k in range(len(begin)):
+        example, count = order[begin[k]], end[k] - begin[k]
         m = int64(0)
         for c in range(n):
             if missing[example, owner[c]]:
                 lacks[m] = c
                 m += 1
-        if m == 0:
-            continue
-        work[0] += float(m) * m * m / 2 + float(count) * m * (n + m)
-        # The Cholesky factor L of P_mm, and the inverse of L, both lower triangles.
-        for i in range(m):
-            for j in range(i + 1):
-                value = precision[lacks[i], lacks[j]]
-                for h in range(j):
-                    value -= factor[i, h] * factor[j, h]
-                factor[i, j] = np.sqrt(value) if i == j else value / factor[j, j]
-        for j in range(m):
-            for i in range(j, m):
-                value = 1.0 if i == j else 0.0
-                for h in range(j, i):
-                    value -= factor[i, h] * inverse[j, h]
-                inverse[j, i] = value / factor[i, i]
-        # Their product, the inverse of P_mm, takes the place of L.
-        for i in range(m):
-            for j in range(i + 1):
-                value = 0.0
-                for h in range(i, m):
-                    value += inverse[i, h] * inverse[j, h]
-                factor[i, j] = factor[j, i] = value
+        if not known:
+            _inverse_of_part(precision, lacks, m, factor, scratch)
         for i in range(m):
             for j in range(m):
                 left_open[lacks[i], lacks[j]] += count * int64(np.rint(factor[i, j] * per_unit))
-        for at in range(begin[k], begin[k + 1]):
+        for at in range(begin[k], end[k]):
             row = order[at]
             for c in range(n):
                 about[c] = 0.0 if missing[row, owner[c]] else values[row, c] - mean[c]

@@ -297,8 +297,7 @@ class MixedEngine:
         start = np.searchsorted(layout.owner, np.arange(n + 1))
         if not self.any_gaps:
             return Embedded(self._complete_correlations(layout), start, np.full((n, n), self.n_rows))
-        [together] = self._table.add_up(partial(expected.together, layout))
-        found = expected.expected_correlations(layout, self.n_rows, together, self._table.add_up)
+        found, together = expected.expected_correlations(layout, self.n_rows, self._table.add_up)
         return Embedded(found, start, together.astype(np.int64))
 
     def _complete_correlations(self, layout: Layout) -> Floats:

@@ -1,15 +1,15 @@
 """Correlations of all columns of a mixed table with missing values, by the EM algorithm.
 
-The columns are those of :class:`~f2sl.storage.mixed.engine.Embedded`: numbers, and indicators of states, taken
-to be jointly normal. The correlations of pairs, each on its own rows, are no answer: the rows of different
-pairs may differ systematically, and then the matrix is that of no distribution. Maximum likelihood uses all
-that each row knows, and is right whenever a value is missing for reasons that the table holds ("at random";
-Little and Rubin 2019, chapter 11).
+The columns are those of :class:`~f2sl.storage.mixed.engine.Embedded`: numbers, and indicators of states,
+taken to be jointly normal. The correlations of pairs, each on its own rows, are no answer: the rows of
+different pairs may differ systematically, and then the matrix is that of no distribution. Maximum likelihood
+uses all that each row knows, and is right whenever a value is missing for reasons that the table holds ("at
+random"; Little and Rubin 2019, chapter 11).
 
 The E step fills in each row's missing values by what its others predict, and adds the covariance that these
-leave open; the M step takes mean and covariance of the rows so completed. It begins with uncorrelated columns,
-so that pairs which no row has together stay as unrelated as the others let them be. What predicts is drawn a
-little towards independence, by `_ridge`: with few rows for each column the maximum would predict noise.
+leave open; the M step takes mean and covariance of the rows so completed. It begins with uncorrelated
+columns, so that pairs which no row has together stay as unrelated as the others let them be. What predicts is
+drawn a little towards independence (`_precision`): with few rows for each column it would predict noise.
 
 All sums are of whole numbers, as those of :mod:`f2sl.storage.moments`, and add up over blocks of rows: a step
 is one pass over the table, wherever its rows are.
@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
+from f2sl._progress import stage
 from f2sl._threads import one_blas_thread
 from f2sl.storage.mixed import _kernels
 from f2sl.storage.moments import Scaling
@@ -38,9 +39,12 @@ from f2sl.table.table import Block
 
 MOST_STEPS, NEAR = 50, 0.02
 """Steps at most, and the change of correlations at which they end, in standard errors."""
-WORK = 2e10
-"""Multiplications of all steps together; a table that needs more for each has fewer steps."""
-LEAST_STEPS = 4
+WORK, LEAST_STEPS = 1e10, 3
+"""Multiplications of all steps together, and steps of a table that needs more."""
+WIDE = 64
+"""Missing columns of a row above which a library inverts their part of the precision."""
+GROUP_BITS, SPREAD = 16, np.uint64(0x9E3779B97F4A7C15)
+"""Rows that lack the same are told from others by this many bits of a hash; an odd multiplier for it."""
 VALUES_AT_ONCE = 1 << 22
 """Values of rows that are completed at a time."""
 DIGITS = 9
@@ -82,35 +86,60 @@ class Layout:
         return coarse, fine, missing
 
 
-def together(layout: Layout, block: Block) -> tuple[Floats]:
-    """Count the samples that have both variables of each pair, (variables, variables)."""
-    n = len(layout.states) + len(layout.of_numbers)
-    there = np.empty((n, block.codes.shape[1]))
-    there[layout.of_numbers] = ~np.isnan(block.numbers)
-    there[layout.states] = block.codes < layout.cardinalities[:, None]
-    return (there @ there.T,)
+def _observed(layout: Layout, block: Block) -> tuple[Floats, ...]:
+    """Sum up what a block has.
+
+    Returns the samples that have both variables of each pair, (variables, variables); sums and sums of
+    squares of the columns, (2, columns); for groups of rows that lack the same, with few exceptions, how
+    many rows and columns these are.
+    """
+    n, c, rows = len(layout.states) + len(layout.of_numbers), len(layout.owner), block.codes.shape[1]
+    pairs, sums, groups = np.zeros((n, n)), np.zeros((2, c)), np.zeros((2, 1 << GROUP_BITS))
+    # Whole numbers, which may overflow.
+    signs = (np.arange(1, n + 1, dtype=np.uint64) * SPREAD) ** np.uint64(3)
+    widths, at_once = np.bincount(layout.owner, minlength=n), max(1, VALUES_AT_ONCE // c)
+    for a in range(0, rows, at_once):
+        coarse, _, missing = layout.rows(block, a, min(a + at_once, rows))
+        there = (~missing).astype(np.float64)
+        pairs += there.T @ there
+        sums[0] += coarse.sum(axis=0)
+        sums[1] += (coarse * coarse).sum(axis=0)
+        mixed = (missing.astype(np.uint64) @ signs) * SPREAD
+        group = (mixed >> np.uint64(64 - GROUP_BITS)).astype(np.int64)
+        groups[0] += np.bincount(group, minlength=groups.shape[1])
+        groups[1] += np.bincount(group, missing @ widths, groups.shape[1])
+    return pairs, sums, groups
+
+
+def _steps(layout: Layout, n_rows: int, groups: Floats) -> int:
+    """Return the most steps, by the work of each; it does not depend on how rows are divided into blocks."""
+    c, (rows, columns) = len(layout.owner), groups[:, groups[0] > 0]
+    lacks = columns / rows
+    inverses = np.where(lacks > WIDE, lacks**3 / 16, lacks**3 / 2)  # a library multiplies faster
+    each = inverses.sum() + (columns * (c + lacks)).sum() + n_rows * c * c / 8 + c**3
+    return int(np.clip(WORK / each, LEAST_STEPS, MOST_STEPS))
 
 
 def _completed(
-    layout: Layout, mean: Floats, precision: Floats, bits: int, exact: bool, block: Block
+    layout: Layout, mean: Floats, precision: Floats | None, bits: int, exact: bool, block: Block
 ) -> tuple[NDArray[Any], ...]:
-    """Sum up a block of completed rows: values, products, covariances left open, multiplications.
+    """Sum up a block of completed rows: values, products, covariances left open.
 
-    With `exact` both halves of what was observed count, else the coarse ones alone.
+    Without a precision matrix columns are uncorrelated, and nothing is summed up of what is left open. With
+    `exact` both halves of what was observed count, else the coarse ones alone.
     """
-    c = len(layout.owner)
+    c, rows = len(layout.owner), block.codes.shape[1]
     sums, products = np.zeros((2, c)), np.zeros((3 if exact else 1, c, c))
-    open_, work = np.zeros((c, c), np.int64), np.zeros(1)
+    left_open = np.zeros((c, c), np.int64)
     at_once, scale = max(1, VALUES_AT_ONCE // c), 2.0**layout.scaling.coarse_bits
-    for a in range(0, block.codes.shape[1], at_once):
-        coarse, fine, missing = layout.rows(block, a, min(a + at_once, block.codes.shape[1]))
-        _, pattern = np.unique(np.packbits(missing, axis=1), axis=0, return_inverse=True)
-        order = np.argsort(pattern.ravel(), kind="stable")
-        begin = np.flatnonzero(np.diff(pattern.ravel()[order], prepend=-1, append=-1))
-        values = (coarse + fine / layout.scaling.coarse_unit) / scale
-        _kernels.fill_in(
-            values, missing, order, begin, layout.owner, mean, precision, 2.0**bits, scale, coarse, open_, work
-        )
+    for a in range(0, rows, at_once):
+        coarse, fine, missing = layout.rows(block, a, min(a + at_once, rows))
+        if precision is None:
+            coarse = np.where(missing[:, layout.owner], np.rint(mean * scale), coarse)
+        else:
+            values = (coarse + fine / layout.scaling.coarse_unit) / scale
+            of_columns = values, layout.owner, mean, precision, 2.0**bits, scale, coarse, left_open
+            _fill_in(missing, *of_columns)
         sums[0] += coarse.sum(axis=0)
         products[0] += coarse.T @ coarse
         if exact:
@@ -119,49 +148,77 @@ def _completed(
             sums[1] += fine.sum(axis=0)
             products[1] += mixed + mixed.T
             products[2] += fine.T @ fine
-    return sums, products, open_, work
+    return sums, products, left_open
+
+
+def _fill_in(
+    missing: NDArray[np.bool_], values: Floats, owner: Integers, mean: Floats, precision: Floats, *rest: Any
+) -> None:
+    """Fill in rows by `_kernels.fill_in`, those that lack many columns one kind at a time."""
+    _, pattern = np.unique(np.packbits(missing, axis=1), axis=0, return_inverse=True)
+    order = np.argsort(pattern.ravel(), kind="stable")
+    first = np.flatnonzero(np.diff(pattern.ravel()[order], prepend=-1, append=-1))
+    begin, end = first[:-1], first[1:]
+    lacked = missing[order[begin]] @ np.bincount(owner, minlength=missing.shape[1])
+    wide = lacked > WIDE
+    few = (lacked > 0) & ~wide
+    shared = values, missing, order
+    _kernels.fill_in(*shared, begin[few], end[few], owner, mean, precision, np.empty((0, 0)), *rest)
+    for k in np.flatnonzero(wide):
+        lacks = np.flatnonzero(missing[order[begin[k]]][owner])
+        inverse = _inverse(precision[np.ix_(lacks, lacks)])
+        _kernels.fill_in(*shared, begin[k : k + 1], end[k : k + 1], owner, mean, precision, inverse, *rest)
 
 
 def expected_correlations(
-    layout: Layout, n_rows: int, pairs: Floats, add_up: Callable[..., tuple[NDArray[Any], ...]]
-) -> Floats:
-    """Return the correlations of all columns that EM finds, (columns, columns).
-
-    `pairs` counts the samples that have both variables of each pair (`together`).
-    """
+    layout: Layout, n_rows: int, add_up: Callable[..., tuple[NDArray[Any], ...]]
+) -> tuple[Floats, Floats]:
+    """Return the correlations of all columns, and how many samples have both variables of each pair."""
     c, unit = len(layout.owner), layout.scaling.coarse_unit
-    weight = np.sqrt(pairs[np.ix_(layout.owner, layout.owner)])
     scale = 2.0**layout.scaling.coarse_bits
+    pairs, (first, second), groups = add_up(partial(_observed, layout))
+    weight, observed = np.sqrt(pairs[np.ix_(layout.owner, layout.owner)]), np.diag(pairs)[layout.owner]
+    mean = first / (observed * scale)
+    variances = second / (observed * scale**2) - mean**2
     # Variances up to 16, of all rows, fit into 62 bits.
     bits = 58 - math.ceil(math.log2(n_rows))
-    mean, covariance, before = np.zeros(c), np.eye(c), np.eye(c)
-    steps, step = MOST_STEPS, 0
-    with one_blas_thread():
+    covariance, before, precision = np.diag(variances), np.eye(c), None
+    steps, step = _steps(layout, n_rows, groups), 0
+    with one_blas_thread(), stage("filling in missing values") as advance:
         while step < steps:
-            precision = _precision(covariance, c / n_rows) if step else np.eye(c)
             last = step == steps - 1
-            found = add_up(partial(_completed, layout, mean, precision, bits, last))
-            sums, products, open_, work = found
-            if not step:
-                most = WORK / (float(work[0]) + n_rows * c * c / 8 + c**3)
-                steps = int(np.clip(most, LEAST_STEPS, MOST_STEPS))
+            sums, products, left_open = add_up(partial(_completed, layout, mean, precision, bits, last))
+            if precision is None:
+                left_open = np.rint(np.diag((n_rows - observed) * variances * 2.0**bits))
             mean = (sums[0] + sums[1] / unit) / (scale * n_rows)
             joined = products[0]
             if last:
                 joined = joined + (products[1] + products[2] / unit) / unit
-            covariance = joined / scale**2 + open_ / 2.0**bits
+            covariance = joined / scale**2 + left_open / 2.0**bits
             covariance = covariance / n_rows - np.outer(mean, mean)
             correlations = _correlations(covariance)
             step += 1
             if (np.abs(correlations - before) * weight).max() < NEAR and step < steps:
                 steps = step + 1  # once more, with all digits
             before = correlations
-    return np.asarray(np.clip(np.round(before, DIGITS), -1.0, 1.0))
+            advance(1.0 / steps)
+            precision = _precision(covariance, c / n_rows) if step < steps else None
+    return np.clip(np.round(before, DIGITS), -1.0, 1.0), pairs
+
+
+def _inverse(matrix: Floats) -> Floats:
+    """Return the inverse of a positive definite matrix."""
+    from scipy.linalg import lapack  # 0.1 s, and seldom needed
+
+    factor, _ = lapack.dpotrf(matrix, lower=1)
+    inverse, _ = lapack.dpotri(factor, lower=1)
+    lower = np.tril(inverse)
+    return np.ascontiguousarray(lower + np.tril(lower, -1).T)
 
 
 def _correlations(covariance: Floats) -> Floats:
     spread = np.sqrt(np.diag(covariance))
-    found = covariance / np.outer(spread, spread)
+    found: Floats = covariance / np.outer(spread, spread)
     np.fill_diagonal(found, 1.0)
     return found
 

@@ -1,0 +1,142 @@
+"""Correlations of mixed tables with missing values: maximum likelihood by EM."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import f2sl
+from f2sl.storage.mixed.engine import MixedEngine
+from f2sl.storage.mixed.expected import DIGITS, WIDE, _fill_in
+from f2sl.storage.stream.table import StreamTable
+from marks import few_examples
+from mixed_tools import drawn_gaps, mixed_columns, mixed_table
+
+pytestmark = pytest.mark.kernels
+
+
+def embedded(table):
+    with MixedEngine(table, 1) as engine:
+        return engine.embedded
+
+
+def filled(row, missing, mean, covariance):
+    """Return a row with the expectation of what is missing, and the covariance that stays open."""
+    m, o = np.flatnonzero(missing), np.flatnonzero(~missing)
+    slopes = np.linalg.solve(covariance[np.ix_(o, o)], covariance[np.ix_(o, m)]).T
+    row, left_open = row.copy(), np.zeros_like(covariance)
+    row[m] = mean[m] + slopes @ (row[o] - mean[o])
+    left_open[np.ix_(m, m)] = covariance[np.ix_(m, m)] - slopes @ covariance[np.ix_(o, m)]
+    return row, left_open
+
+
+def maximum_likelihood(columns, missing, steps):
+    """Return the correlations of columns, (columns, rows), after some steps of EM by the textbook."""
+    n = columns.shape[1]
+    known = np.ma.array(columns, mask=missing)
+    mean, covariance = known.mean(axis=1).data, np.diag(known.var(axis=1).data)
+    for _ in range(steps):
+        rows, left_open = zip(
+            *(filled(columns[:, i], missing[:, i], mean, covariance) for i in range(n)), strict=True
+        )
+        mean = np.mean(rows, axis=0)
+        covariance = np.cov(np.array(rows).T, ddof=0) + np.sum(left_open, axis=0) / n
+    spread = np.sqrt(np.diag(covariance))
+    return covariance / np.outer(spread, spread)
+
+
+@few_examples
+@given(st.integers(0, 2**32 - 1))
+def test_as_by_the_textbook(seed):
+    rng = np.random.default_rng(seed)
+    n = 300
+    mix = rng.normal(size=(4, 4))
+    numbers = mix @ rng.normal(size=(4, n))
+    states = (numbers[0] + rng.normal(size=n) > 0).astype(np.int64)
+    missing = rng.random((5, n)) < 0.15
+    missing[1] = False
+    table = mixed_table([*numbers, states], ["number"] * 4 + ["states"], missing=missing)
+    found = embedded(table).correlations
+    # The indicator is that of the first state.
+    expected = maximum_likelihood(np.vstack([numbers, states == 0]), missing, 200)
+    # Steps end when a step changes little, and the maximum is drawn towards independence by (5 / 300)^2.
+    assert found == pytest.approx(expected, abs=0.015)
+
+
+def test_the_closed_form_of_a_monotone_pattern():
+    """With y missing for some x, the maximum regresses y on x and takes the variance of all x."""
+    rng = np.random.default_rng(3)
+    n = 2000
+    x = rng.normal(size=n)
+    y = 0.8 * x + rng.normal(size=n)
+    lacks = x > 0.5
+    columns, none = [x, y, (rng.random(n) < 0.5).astype(np.int64)], np.zeros(n, np.bool_)
+    table = mixed_table(columns, ["number", "number", "states"], missing=np.array([none, lacks, none]))
+    slope = np.cov(x[~lacks], y[~lacks], ddof=0)[0, 1] / x[~lacks].var()
+    left = (y[~lacks] - slope * x[~lacks]).var()
+    expected = slope * x.std() / np.sqrt(slope**2 * x.var() + left)
+    assert abs(expected - np.corrcoef(x[~lacks], y[~lacks])[0, 1]) > 0.05
+    found = embedded(table)
+    assert found.correlations[0, 1] == pytest.approx(expected, abs=2e-3)
+    assert found.together.tolist() == [
+        [n, n - lacks.sum(), n],
+        [n - lacks.sum()] * 3,
+        [n, n - lacks.sum(), n],
+    ]
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_filling_in_rows(wide):
+    rng = np.random.default_rng(1)
+    n, per_variable = 12, 12 if wide else 1
+    owner = np.repeat(np.arange(n), per_variable)
+    c = len(owner)
+    mix = rng.normal(size=(c, c))
+    covariance, mean = mix @ mix.T + np.eye(c), rng.normal(size=c)
+    values = mean + rng.normal(size=(40, c)) @ mix.T
+    missing = rng.random((40, n)) < 0.6
+    missing[:, 0], missing[7], missing[8] = False, missing[6], False
+    assert ((missing.sum(axis=1) * per_variable > WIDE).any()) == wide
+    coarse, left_open = values * 2.0**20, np.zeros((c, c), np.int64)
+    _fill_in(missing, values, owner, mean, np.linalg.inv(covariance), 2.0**40, 2.0**20, coarse, left_open)
+    rows, expected = zip(
+        *(filled(row, lacks[owner], mean, covariance) for row, lacks in zip(values, missing, strict=True)),
+        strict=True,
+    )
+    assert coarse / 2.0**20 == pytest.approx(np.array(rows), abs=1e-5)
+    assert left_open / 2.0**40 == pytest.approx(np.sum(expected, axis=0), rel=1e-6, abs=1e-6)
+    assert (coarse[8] == values[8] * 2.0**20).all()
+
+
+@few_examples
+@given(st.integers(0, 2**32 - 1), st.integers(20, 90))
+def test_blocks_give_the_same_bits(seed, rows_per_block):
+    columns = mixed_columns(seed, 160)
+    table = mixed_table(columns, missing=drawn_gaps(seed, columns, 0.2))
+    one, other = embedded(table), embedded(StreamTable.of_table(table, rows_per_block))
+    assert one.correlations.tolist() == other.correlations.tolist()
+    assert one.together.tolist() == other.together.tolist()
+
+
+def test_columns_without_missing_values_keep_their_correlations():
+    columns = mixed_columns(4, 400)
+    missing = drawn_gaps(4, columns, 0.3)
+    missing[[0, 1, 3]] = False
+    found, complete = (embedded(mixed_table(columns, missing=own)) for own in (missing, missing & False))
+    same = np.isin(np.repeat(np.arange(5), np.diff(complete.start)), [0, 1, 3])
+    both = np.ix_(same, same)
+    assert found.correlations[both] == pytest.approx(complete.correlations[both], abs=10.0**-DIGITS)
+
+
+def test_values_that_are_missing_for_a_reason_do_not_mislead():
+    """Rows lack y and z if x is large, which links both on the rows that are left, and x explains it."""
+    rng = np.random.default_rng(5)
+    n = 4000
+    group = rng.integers(0, 2, n)
+    x = group + rng.normal(size=n)
+    y, z = x + rng.normal(size=n), x + rng.normal(size=n)
+    y[(x > 1) & (rng.random(n) < 0.8)] = np.nan
+    z[(x > 1) & (rng.random(n) < 0.8)] = np.nan
+    frame = {"group": np.array(["a", "b"])[group], "x": x, "y": y, "z": z}
+    graph = f2sl.learn(frame, stability=0).graph_
+    assert sorted(map(sorted, graph.skeleton().undirected_edges)) == [["group", "x"], ["x", "y"], ["x", "z"]]
