@@ -36,7 +36,7 @@ def leads(path):
 
 
 NAMED = re.compile(r"`(?:(\w+)` in `)?((?:\w+/)+(?:\w+\.(?:py|md|json|jsonl))?)`")
-PLACES = (ROOT, ROOT / "src" / "f2sl")
+PLACES = (ROOT, ROOT / "src" / "f2sl", ROOT / "paper" / "src" / "f2sl_paper")
 
 
 @pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/contributing/architecture.md"])
