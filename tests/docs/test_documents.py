@@ -10,7 +10,9 @@ import f2sl
 from paths import ROOT
 
 DOCS = ROOT / "docs"
-PAGES = sorted([*ROOT.glob("*.md"), *DOCS.glob("[!_]*.md"), *DOCS.glob("[!_]*/**/*.md")])
+PAGES = sorted(
+    [*ROOT.glob("*.md"), ROOT / "paper" / "README.md", *DOCS.glob("[!_]*.md"), *DOCS.glob("[!_]*/**/*.md")]
+)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
