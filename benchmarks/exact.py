@@ -12,7 +12,7 @@ import argparse
 import sys
 
 import f2sl
-from f2sl.experiments.harness.machine import least_seconds, peak_bytes_of
+from f2sl_paper.harness.machine import least_seconds, peak_bytes_of
 from sampling import GRAM_PRODUCT, gram_product
 
 ROWS = 1000

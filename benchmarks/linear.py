@@ -38,13 +38,13 @@ import pandas as pd
 import f2sl
 from comparing.causal_learn import MODULES as MODULE_OF
 from comparing.causal_learn import run_search
-from f2sl.experiments.harness.job import Limits, Measured, Task, Work
-from f2sl.experiments.harness.lines import Lines, claimed_results
-from f2sl.experiments.harness.machine import describe, total_memory
-from f2sl.experiments.harness.schedule import Place
-from f2sl.experiments.settings import seed_of
 from f2sl.stats.scores.gaussian import GaussianBIC
 from f2sl.storage.protocol import open_engine
+from f2sl_paper.harness.job import Limits, Measured, Task, Work
+from f2sl_paper.harness.lines import Lines, claimed_results
+from f2sl_paper.harness.machine import describe, total_memory
+from f2sl_paper.harness.schedule import Place
+from f2sl_paper.settings import seed_of
 
 RESULTS = Path(__file__).parent / "results" / "linear.jsonl"
 NETWORKS = [

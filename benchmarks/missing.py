@@ -25,10 +25,10 @@ import numpy as np
 
 import f2sl
 from comparing.gaps import COMPLETE, WAYS, Key, Runs
-from f2sl.experiments.harness.job import Limits
-from f2sl.experiments.harness.lines import Lines, claimed_results
-from f2sl.experiments.harness.machine import total_memory
-from f2sl.experiments.harness.schedule import Place
+from f2sl_paper.harness.job import Limits
+from f2sl_paper.harness.lines import Lines, claimed_results
+from f2sl_paper.harness.machine import total_memory
+from f2sl_paper.harness.schedule import Place
 
 RESULTS = Path(__file__).parent / "results" / "missing.jsonl"
 PAGE = Path(__file__).parent.parent / "docs" / "evidence" / "missing.md"

@@ -38,12 +38,12 @@ import numpy as np
 import pandas as pd
 
 import f2sl
-from f2sl.experiments.harness.job import Limits, Measured, Task, Work
-from f2sl.experiments.harness.lines import Lines, claimed_results
-from f2sl.experiments.harness.machine import describe, total_memory
-from f2sl.experiments.harness.schedule import Place
-from f2sl.experiments.settings import seed_of
 from f2sl.network import observed_as_numbers
+from f2sl_paper.harness.job import Limits, Measured, Task, Work
+from f2sl_paper.harness.lines import Lines, claimed_results
+from f2sl_paper.harness.machine import describe, total_memory
+from f2sl_paper.harness.schedule import Place
+from f2sl_paper.settings import seed_of
 
 RESULTS = Path(__file__).parent / "results" / "mixed_kinds.jsonl"
 RANDOM = [f"random-{n}-{share}" for n in (20, 50, 100) for share in (25, 50, 75)]

@@ -23,7 +23,7 @@ from functools import partial
 import numpy as np
 
 import f2sl
-from f2sl.experiments.supplement import Supplement
+from f2sl_paper.supplement import Supplement
 
 CELLS = [(network, rows) for network in ("mildew", "hailfinder", "munin") for rows in (500, 1000)]
 

@@ -22,11 +22,11 @@ from dataclasses import dataclass
 import numpy as np
 
 import f2sl
-from f2sl.experiments.paper import Figure, figures
-from f2sl.experiments.supplement import Supplement
 from f2sl.local.base import LOCAL
 from f2sl.reading import open_table
 from f2sl.storage.memory.engine import MemoryEngine
+from f2sl_paper.paper import Figure, figures
+from f2sl_paper.supplement import Supplement
 
 ERRORS = ("shd", "reverse", "miss", "extra")
 RATES = ("f1", "precision", "recall")

@@ -22,10 +22,10 @@ import numpy as np
 import f2sl
 from f2sl._jit import popcount
 from f2sl._threads import available_cores
-from f2sl.experiments.harness.machine import least_seconds, peak_bytes_of
 from f2sl.reading import open_table
 from f2sl.stats.measures.information import Information
 from f2sl.storage.memory.engine import MemoryEngine
+from f2sl_paper.harness.machine import least_seconds, peak_bytes_of
 from sampling import GRAM_PRODUCT, ROWS, STATES, VARIABLES, gram_product, independent, sparse_network
 
 LIMITS = {"pairs / bare loop": 2.5, "gram / pairs": 2.0, "fit / gram": 4.0, "megabytes": 400.0}

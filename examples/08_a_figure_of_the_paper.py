@@ -27,4 +27,5 @@ plt.show()
 # The paper takes 0.05 for all networks. On these samples 0.02 would be a little better, and above 0.1 all
 # curves fall. ``delta="auto"`` needs no threshold: it keeps the pairs whose dependence is significant.
 #
-# ``f2sl reproduce`` runs all of the paper's experiments. The results are under Evidence.
+# ``f2sl reproduce`` (``pip install f2sl-paper``) runs all of the paper's experiments. The results are under
+# Evidence.

@@ -3,7 +3,7 @@
 Each part of f2sl imports only parts that come before it in `ORDER` (and itself). Parts on one line
 are level: they do not import each other. Imports inside functions count too, imports for type checking
 alone do not. One exception: what shows itself (a graph's `show`, `_repr_html_` for notebooks) imports `view`
-inside a function.
+inside a function. The last one is a distribution of its own, which nothing in f2sl imports.
 """
 
 from __future__ import annotations
@@ -39,11 +39,12 @@ ORDER = [
     ["orient"],
     ["structure"],
     ["view"],
-    ["examples", "experiments"],
+    ["examples"],
     ["api"],
     ["confidence"],
     ["cli"],
     ["__init__", "__main__"],
+    ["f2sl_paper"],
 ]
 RANK = {part: rank for rank, level in enumerate(ORDER) for part in level}
 ONLY_FIRST = {"graph", "table"}
@@ -72,12 +73,17 @@ def imported_parts(tree: ast.Module) -> Iterator[tuple[int, str]]:
             continue
         if isinstance(node, ast.ImportFrom) and node.module == "f2sl":
             yield from ((node.lineno, alias.name) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("f2sl."):
-            yield node.lineno, (node.module or "").split(".")[1]
+        elif isinstance(node, ast.ImportFrom):
+            yield from ((node.lineno, part) for part in named_parts(node.module or ""))
         elif isinstance(node, ast.Import):
-            for alias in node.names:
-                if alias.name.split(".")[0] == "f2sl":
-                    yield node.lineno, [*alias.name.split("."), "__init__"][1]
+            yield from ((node.lineno, part) for alias in node.names for part in named_parts(alias.name))
+
+
+def named_parts(module: str) -> list[str]:
+    first, *rest = module.split(".")
+    if first == "f2sl":
+        return rest[:1] or ["__init__"]
+    return [first] if first == "f2sl_paper" else []
 
 
 def complaints() -> Iterator[str]:

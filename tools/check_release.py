@@ -1,11 +1,11 @@
-"""Build sdist and wheel, and try both as users would: in fresh environments, outside the repository.
+"""Build sdists and wheels, and try them as users would: in fresh environments, outside the repository.
 
     python tools/check_release.py                          # with this Python
     python tools/check_release.py python3.12 python3.13    # and the wheel with these as well
 
-Leaves the two files in dist/. Tries the wheel and the sdist with the newest required dependencies, the wheel
-with the oldest (the lower bounds of pyproject.toml), and with each extra alone. Environments are made in a
-temporary folder and removed. Needs a package index that pip can reach.
+Leaves the files of f2sl and f2sl-paper in dist/. Tries wheels and sdists with the newest dependencies, the
+wheel of f2sl with the oldest (the lower bounds of pyproject.toml) and with each extra. Environments are made
+in a temporary folder and removed. Needs a package index that pip can reach.
 """
 
 from __future__ import annotations
@@ -34,6 +34,9 @@ COMMANDS = (
     "sample asia --rows 200 --seed 1 --out sampled.parquet",
     "compare graph.json truth.json",
 )
+
+REPRODUCE = "reproduce --networks hailfinder --algorithms fcbf,gsbn --sizes 500 --sets 1 --out results"
+"""A command of f2sl-paper, which f2sl without it refuses."""
 
 FIT = """
 from importlib.util import find_spec
@@ -110,9 +113,9 @@ assert f2sl.compare(truth, truth, distances=True).distances.sid == 0
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        wheel, sdist = build(folder)
-        for file in (wheel, sdist):
-            try_out(folder, f"{file.name}, newest dependencies", [str(file)])
+        (wheel, paper_wheel), (sdist, paper_sdist) = build(folder)
+        for file, paper in ((wheel, paper_wheel), (sdist, paper_sdist)):
+            try_out(folder, f"{file.name} and {paper.name}, newest dependencies", [str(file)], paper=paper)
         oldest = [requirement.replace(">=", "==") for requirement in PROJECT["dependencies"]]
         try_out(folder, "wheel, oldest dependencies", [str(wheel), *oldest])
         for python in sys.argv[1:]:
@@ -125,26 +128,39 @@ def main() -> None:
             try_extra(folder, wheel, extra, script)
 
 
-def build(folder: Path) -> tuple[Path, Path]:
-    """Build both files into dist/, check what an index would check, and list what is large in the wheel."""
+def build(folder: Path) -> tuple[list[Path], list[Path]]:
+    """Build all files into dist/, check what an index would check, and list what is large in f2sl's wheel.
+
+    Return wheels and sdists, each f2sl's first.
+    """
     python = environment(folder / "build", ["build", "twine"])
     shutil.rmtree(DIST, ignore_errors=True)
-    run([python, "-m", "build", "--outdir", DIST, ROOT])
-    (wheel,), (sdist,) = DIST.glob("*.whl"), DIST.glob("*.tar.gz")
-    run([python, "-m", "twine", "check", "--strict", wheel, sdist])
-    print(*(f"{file.name}: {file.stat().st_size / 1e6:.1f} MB" for file in (wheel, sdist)), sep=", ")
+    for project in (ROOT, ROOT / "paper"):
+        run([python, "-m", "build", "--outdir", DIST, project])
+    wheels, sdists = sorted(DIST.glob("*.whl")), sorted(DIST.glob("*.tar.gz"))
+    run([python, "-m", "twine", "check", "--strict", *wheels, *sdists])
+    print(*(f"{file.name}: {file.stat().st_size / 1e6:.1f} MB" for file in (*wheels, *sdists)), sep=", ")
     sizes: dict[str, int] = {}
-    with zipfile.ZipFile(wheel) as packed:
+    with zipfile.ZipFile(wheels[0]) as packed:
         for member in packed.infolist():
             part = "/".join(member.filename.split("/")[:-1][:3])
             sizes[part] = sizes.get(part, 0) + member.compress_size
     for part, size in sorted(sizes.items(), key=lambda item: -item[1])[:8]:
         print(f"  {size / 1e3:7.0f} kB  {part}")
-    return wheel, sdist
+    return wheels, sdists
 
 
-def try_out(folder: Path, what: str, requirements: list[str], python: str = sys.executable) -> None:
-    """Install in a fresh environment; run commands, and learn with nothing but the required dependencies."""
+def try_out(
+    folder: Path,
+    what: str,
+    requirements: list[str],
+    python: str = sys.executable,
+    paper: Path | None = None,
+) -> None:
+    """Install in a fresh environment; run commands, and learn with nothing but the required dependencies.
+
+    Then add f2sl-paper, if its file is given, and run its commands.
+    """
     started, place = time.monotonic(), folder / "tried"
     inside = environment(place, requirements, python)
     for command in COMMANDS:
@@ -156,6 +172,14 @@ def try_out(folder: Path, what: str, requirements: list[str], python: str = sys.
     installed = " ".join(
         line.replace("==", " ") + "," for line in lines if line.partition("==")[0].lower() in names
     )
+    if paper is not None:
+        command = [inside.with_name("f2sl"), *REPRODUCE.split()]
+        told = run(command, place, code=2)
+        assert told == "f2sl: error: f2sl reproduce needs f2sl-paper: pip install f2sl-paper\n", told
+        install(inside, [str(paper)])
+        told = run(command, place)
+        assert (place / "results" / "index.html").exists(), told
+        run([inside.with_name("f2sl"), "report", "results"], place)
     print(f"{what}: fine, {time.monotonic() - started:.0f} s ({installed.rstrip(',')})", flush=True)
     shutil.rmtree(place)
 
@@ -176,21 +200,14 @@ def environment(place: Path, requirements: list[str], python: str = sys.executab
     """Make a fresh environment with these installed; return its Python."""
     run([python, "-m", "venv", place])
     inside = place / ("Scripts" if os.name == "nt" else "bin") / "python"
-    run(
-        [
-            inside,
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--only-binary",
-            ":all:",
-            "--no-binary",
-            "f2sl",
-            *requirements,
-        ]
-    )
+    install(inside, requirements)
     return inside
+
+
+def install(python: Path, requirements: list[str]) -> None:
+    """Install these, as wheels except for our own, into the environment of a Python."""
+    sources = ["--only-binary", ":all:", "--no-binary", "f2sl,f2sl-paper"]
+    run([python, "-m", "pip", "install", "--quiet", *sources, *requirements])
 
 
 def version() -> str:
@@ -199,15 +216,18 @@ def version() -> str:
     return names["__version__"]
 
 
-def run(command: list[str | Path], folder: Path | None = None) -> str:
-    """Run a command without the variables that would let it see other packages; return what it prints."""
-    surroundings = {
-        name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "NUMBA_CACHE_DIR")
-    }
+def run(command: list[str | Path], folder: Path | None = None, code: int = 0) -> str:
+    """Run a command without the variables that would let it see other packages; return what it prints.
+
+    For another code than 0, this is what it prints on the standard error.
+    """
+    hidden = ("PYTHONPATH", "NUMBA_CACHE_DIR", "F2SL_MMHC_DATA")
+    surroundings = {name: value for name, value in os.environ.items() if name not in hidden}
     done = subprocess.run(command, cwd=folder, env=surroundings, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(map(str, command))} failed:\n{done.stdout}{done.stderr}")
-    return done.stdout
+    if done.returncode != code:
+        told = f"{done.stdout}{done.stderr}"
+        sys.exit(f"{' '.join(map(str, command))} ended with {done.returncode}, not {code}:\n{told}")
+    return done.stderr if code else done.stdout
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from comparing.summary import Cell, Summary
-from f2sl.experiments.figures import FAINT, as_svg, look
+from f2sl_paper.figures import FAINT, as_svg, look
 
 COLOURS = (
     "#24292f",

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import f2sl
-from f2sl.experiments.settings import seed_of
+from f2sl_paper.settings import seed_of
 
 NETWORKS = (
     "alarm",

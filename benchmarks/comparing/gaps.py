@@ -12,7 +12,7 @@ import numpy as np
 
 import f2sl
 from comparing.data import draw, network_of
-from f2sl.experiments.harness.job import Measured, Task, Work
+from f2sl_paper.harness.job import Measured, Task, Work
 
 COMPLETE = "complete"
 WAYS = COMPLETE, "available", "drop", "state"

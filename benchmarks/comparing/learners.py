@@ -13,7 +13,6 @@ import numpy as np
 
 from comparing.causal_learn import run_search
 from f2sl.errors import OptionError
-from f2sl.experiments.settings import LEARNERS, PAPER, options_of
 from f2sl.graph import DAG
 from f2sl.local.base import LOCAL
 from f2sl.local.fcbf import FCBF, relevance_graph
@@ -22,6 +21,7 @@ from f2sl.search.hill_climbing import hill_climb
 from f2sl.stats.choose import make_score, related_pairs
 from f2sl.storage.memory.engine import MemoryEngine
 from f2sl.structure.base import STRUCTURE
+from f2sl_paper.settings import LEARNERS, PAPER, options_of
 
 EQUIVALENT_SAMPLE_SIZE = 10.0
 """Of BDeu wherever it is climbed or told: that of F2SL-s."""

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from comparing.learners import Configuration
-from f2sl.experiments.harness.job import Limits
-from f2sl.experiments.harness.lines import NONE, Lines
-from f2sl.experiments.harness.machine import describe
-from f2sl.experiments.harness.schedule import Place
+from f2sl_paper.harness.job import Limits
+from f2sl_paper.harness.lines import NONE, Lines
+from f2sl_paper.harness.machine import describe
+from f2sl_paper.harness.schedule import Place
 
 
 class Key(NamedTuple):

@@ -19,10 +19,10 @@ import f2sl
 from comparing.data import DataSet, draw, network_of
 from comparing.learners import CAUSAL_LEARN, EQUIVALENT_SAMPLE_SIZE, YARDSTICK, Configuration
 from comparing.store import Key
-from f2sl.experiments.harness.job import Measured, Task, Work
 from f2sl.reading import open_table
 from f2sl.stats.choose import make_score
 from f2sl.storage.memory.engine import MemoryEngine
+from f2sl_paper.harness.job import Measured, Task, Work
 
 REPEATS, SHORT = 3, 1.0
 """How often a run is made that takes less than so many seconds."""

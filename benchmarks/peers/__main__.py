@@ -21,9 +21,9 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from f2sl.experiments.harness.job import Limits
-from f2sl.experiments.harness.lines import claimed_results
-from f2sl.experiments.harness.schedule import Place
+from f2sl_paper.harness.job import Limits
+from f2sl_paper.harness.lines import claimed_results
+from f2sl_paper.harness.schedule import Place
 from learners import QUICK, SLOW, names
 from measure import Cells
 from report import write_report

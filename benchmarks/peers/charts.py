@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter, NullLocator
 
-from f2sl.experiments.figures import FAINT, INK, as_svg, look
+from f2sl_paper.figures import FAINT, INK, as_svg, look
 from learners import OURS
 from results import Cell
 

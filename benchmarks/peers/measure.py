@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import f2sl
-from f2sl.experiments.harness.job import Measured, Task, Work
-from f2sl.experiments.harness.machine import peak_bytes, status_bytes
+from f2sl_paper.harness.job import Measured, Task, Work
+from f2sl_paper.harness.machine import peak_bytes, status_bytes
 from learners import OURS, Learn, load
 from results import Key
 

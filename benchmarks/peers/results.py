@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from f2sl.experiments.harness.job import Ended, Limits
-from f2sl.experiments.harness.lines import NONE, Lines
-from f2sl.experiments.harness.machine import describe
-from f2sl.experiments.harness.schedule import Place
 from f2sl.network.bundled import bundled_sizes
+from f2sl_paper.harness.job import Ended, Limits
+from f2sl_paper.harness.lines import NONE, Lines
+from f2sl_paper.harness.machine import describe
+from f2sl_paper.harness.schedule import Place
 from learners import PACKAGES
 
 Cell = dict[str, Any]

@@ -6,7 +6,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-from f2sl.experiments.figures import FAINT, as_svg, look
+from f2sl_paper.figures import FAINT, as_svg, look
 
 DOCS = Path(__file__).parents[2] / "docs" / "evidence"
 KINDS = ("mixed", "continuous", "discrete")

@@ -1,7 +1,11 @@
 """The other commands: ``pc``, ``compare``, ``algorithms``, ``example``, and the help of all."""
 
 import json
+import os
 import re
+import sys
+import sysconfig
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +18,7 @@ from f2sl.graph import DAG, PDAG, load_graph
 from f2sl.local.base import LOCAL, MARKOV_BLANKET
 from f2sl.stats.registries import CI_TESTS, MEASURES, SCORES
 from f2sl.structure.base import STRUCTURE
+from marks import posix_only
 
 NAMED = {"--ci-test": CI_TESTS, "--score": SCORES, "--measure": MEASURES}
 COMMANDS = (
@@ -268,6 +273,28 @@ def test_the_help_lists_all_commands():
     assert printed == learned() == learned("-h")
     for command in COMMANDS:
         assert re.search(rf"^  {command} +[A-Z][^.]+\.$", printed, re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def without_paper(tmp_path_factory):
+    """Return how to run f2sl beside all installed packages but f2sl-paper."""
+    folder = tmp_path_factory.mktemp("site")
+    for place in Path(sysconfig.get_path("purelib")).iterdir():
+        if "f2sl" not in place.name:
+            (folder / place.name).symlink_to(place)
+    path = os.pathsep.join([str(Path(package.__file__).parents[1]), str(folder)])
+    return {"command": (sys.executable, "-S", "-m", "f2sl"), "PYTHONPATH": path}
+
+
+@posix_only
+def test_a_command_of_another_package_says_what_to_install(without_paper):
+    for command in ("reproduce", "report"):
+        done = f2sl(command, "results", **without_paper)
+        told = f"f2sl: error: f2sl {command} needs f2sl-paper: pip install f2sl-paper\n"
+        assert (done.stderr, done.stdout, done.returncode) == (told, "", 2)
+    listed = re.findall(r"^  (\w+) +[A-Z]", learned("--help", **without_paper), re.MULTILINE)
+    assert "sample" in listed
+    assert not {"reproduce", "report"}.intersection(listed)
 
 
 def test_groups_of_options_stand_under_their_headings(capsys):

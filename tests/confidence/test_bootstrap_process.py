@@ -11,10 +11,19 @@ from types import SimpleNamespace
 import pytest
 
 import f2sl as package
-from cli_process import ENVIRONMENT, SCRIPT, f2sl, heed_interrupts, learned, small_table, write_csv
+from cli_process import (
+    ENVIRONMENT,
+    SCRIPT,
+    descendants_of,
+    f2sl,
+    heed_interrupts,
+    is_gone,
+    learned,
+    small_table,
+    write_csv,
+)
 from f2sl.cli.bootstrap import _below
 from marks import posix_only
-from reproduce_tools import descendants_of, is_gone
 
 REPLICATES = 90
 

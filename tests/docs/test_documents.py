@@ -10,7 +10,9 @@ import f2sl
 from paths import ROOT
 
 DOCS = ROOT / "docs"
-PAGES = sorted([*ROOT.glob("*.md"), *DOCS.glob("[!_]*.md"), *DOCS.glob("[!_]*/**/*.md")])
+PAGES = sorted(
+    [*ROOT.glob("*.md"), ROOT / "paper" / "README.md", *DOCS.glob("[!_]*.md"), *DOCS.glob("[!_]*/**/*.md")]
+)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -36,7 +38,7 @@ def leads(path):
 
 
 NAMED = re.compile(r"`(?:(\w+)` in `)?((?:\w+/)+(?:\w+\.(?:py|md|json|jsonl))?)`")
-PLACES = (ROOT, ROOT / "src" / "f2sl")
+PLACES = (ROOT, ROOT / "src" / "f2sl", ROOT / "paper" / "src" / "f2sl_paper")
 
 
 @pytest.mark.parametrize("page", ["CONTRIBUTING.md", "docs/contributing/architecture.md"])

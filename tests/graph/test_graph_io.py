@@ -5,8 +5,10 @@ from __future__ import annotations
 import itertools
 import json
 import os
+import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import networkx as nx
 import pytest
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 
 from f2sl.errors import F2SLError, FileError, GraphError
 from f2sl.graph import DAG, PDAG, check_writable, load_graph, save_graph, write_atomically
+from f2sl.graph.atomic import claimed
 from f2sl.graph.io import FORMATS
 from graphs import ASIA
 from marks import examples
@@ -412,3 +415,30 @@ def test_what_a_model_string_cannot_hold_is_not_written(tmp_path, graph):
     with pytest.raises(F2SLError, match="model string"):
         save_graph(graph, tmp_path / "g.modelstring")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_claimed_is_refused_until_it_is_released(tmp_path):
+    for path in (tmp_path, tmp_path / "results.lock"):
+        with claimed(path, "in use"), pytest.raises(FileError, match="in use"), claimed(path, "in use"):
+            pass
+        with claimed(path, "in use"):
+            pass
+
+
+def test_what_is_claimed_is_refused_to_others_on_windows_too(tmp_path, monkeypatch):
+    held = set()
+
+    def locking(file, mode, n_bytes):
+        place = os.fstat(file).st_ino, os.lseek(file, 0, os.SEEK_CUR)
+        assert (mode, n_bytes) == ("at once", 1)
+        assert place[1] > 10**6  # what is locked nobody can read
+        if place in held:
+            raise PermissionError
+        held.add(place)
+
+    for system in (sys.platform, "win32"):
+        monkeypatch.setattr(sys, "platform", system)
+        monkeypatch.setitem(sys.modules, "msvcrt", SimpleNamespace(locking=locking, LK_NBLCK="at once"))
+        for path in (tmp_path, tmp_path / "results.lock"):
+            with claimed(path, "no"), pytest.raises(FileError, match=r"^no$"), claimed(path, "no"):
+                pass

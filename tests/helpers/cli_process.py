@@ -112,6 +112,32 @@ def learned(*arguments, **options):
     return done.stdout
 
 
+def children_of(pid):
+    """The processes that a process has started, from Linux's files on processes."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        if parent == pid:
+            found.append(int(folder.name))
+    return found
+
+
+def descendants_of(pid):
+    own = children_of(pid)
+    return own + [far for near in own for far in descendants_of(near)]
+
+
+def is_gone(pid):
+    try:
+        os.kill(pid, 0)
+        return "Z" in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:1]
+    except (ProcessLookupError, FileNotFoundError):
+        return True
+
+
 def small_table():
     """Five causes and effects with exact frequencies.
 

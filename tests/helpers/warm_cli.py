@@ -5,7 +5,7 @@ which takes far longer than most commands, is done once.
 """
 
 import atexit
-import importlib
+import importlib.util
 import json
 import os
 import pkgutil
@@ -20,14 +20,15 @@ OPTIONAL = ("f2sl.__main__", "f2sl.search.deep", "f2sl.storage.dask")
 
 
 def import_all():
-    import f2sl
-
-    for found in pkgutil.walk_packages(f2sl.__path__, "f2sl.", onerror=lambda name: None):
-        if not found.name.startswith(OPTIONAL):
-            try:
-                importlib.import_module(found.name)
-            except ImportError:  # an extra that is not installed
-                continue
+    """Import all of f2sl, and of f2sl-paper if it is installed."""
+    for name in filter(importlib.util.find_spec, ("f2sl", "f2sl_paper")):
+        package = importlib.import_module(name)
+        for found in pkgutil.walk_packages(package.__path__, f"{name}.", onerror=lambda name: None):
+            if not found.name.startswith(OPTIONAL):
+                try:
+                    importlib.import_module(found.name)
+                except ImportError:  # an extra that is not installed
+                    continue
 
 
 def serve(listener):

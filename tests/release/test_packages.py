@@ -1,4 +1,4 @@
-"""Build the wheel and the source distribution, and check their files and metadata."""
+"""Build the wheels and the source distributions, and check their files and metadata."""
 
 import re
 import shutil
@@ -36,14 +36,18 @@ LICENCES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory):
+def built_from(source, folder):
     """Build from a copy, without the network; setuptools leaves files beside what it builds from."""
-    place = tmp_path_factory.mktemp("built") / "f2sl"
-    shutil.copytree(ROOT, place, ignore=shutil.ignore_patterns(*NOT_OURS))
+    place = folder / "f2sl"
+    shutil.copytree(source, place, ignore=shutil.ignore_patterns(*NOT_OURS))
     (place / "out").mkdir()
     subprocess.run([sys.executable, "-c", BUILD], cwd=place, check=True, capture_output=True)
     return place / "out"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory):
+    return built_from(ROOT, tmp_path_factory.mktemp("built"))
 
 
 @pytest.fixture(scope="module")
@@ -52,18 +56,31 @@ def wheel(built):
         yield packed
 
 
+def files_of(package, about, licences):
+    """List what the wheel of a package holds."""
+    kept = (path for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    named = ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "top_level.txt")
+    files = [path.relative_to(package.parent).as_posix() for path in kept]
+    named += tuple(f"licenses/{name}" for name in licences)
+    return sorted([*files, *(f"{about}/{name}" for name in named)])
+
+
 def test_the_wheel_holds_the_package_and_nothing_else(wheel):
-    source = ROOT / "src"
-    kept = (
-        path for path in (source / "f2sl").rglob("*") if path.is_file() and "__pycache__" not in path.parts
-    )
-    about = f"f2sl-{f2sl.__version__}.dist-info/"
-    named = [
-        f"{about}{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "top_level.txt")
-    ]
-    named += [f"{about}licenses/{name}" for name in LICENCES]
-    expected = [*(path.relative_to(source).as_posix() for path in kept), *named]
-    assert sorted(wheel.namelist()) == sorted(expected)
+    about = f"f2sl-{f2sl.__version__}.dist-info"
+    assert sorted(wheel.namelist()) == files_of(ROOT / "src" / "f2sl", about, LICENCES)
+
+
+def test_the_wheel_of_the_paper_holds_its_package_and_adds_its_commands(tmp_path):
+    about = f"f2sl_paper-{f2sl.__version__}.dist-info"
+    with zipfile.ZipFile(*built_from(ROOT / "paper", tmp_path).glob("*.whl")) as packed:
+        names, points = packed.namelist(), packed.read(f"{about}/entry_points.txt").decode()
+    package = ROOT / "paper" / "src" / "f2sl_paper"
+    assert sorted(names) == files_of(package, about, ["LICENSE", "NOTICE"])
+    assert points.split() == ["[f2sl.extensions]", "paper", "=", "f2sl_paper:register"]
+
+
+def test_both_distributions_have_one_licence():
+    assert (ROOT / "paper" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
 
 
 def test_the_wheel_is_small(built):
@@ -87,11 +104,11 @@ def test_the_source_distribution_can_be_tested(built):
     with tarfile.open(*built.glob("*.tar.gz")) as packed:
         names = {name.partition("/")[2] for name in packed.getnames()}
     needed = ["pyproject.toml", "Makefile", "constraints.txt", "conftest.py", "CITATION.cff", *LICENCES]
-    for folder in ("tests", "docs", "examples", "benchmarks", "tools"):
+    for folder in ("tests", "docs", "examples", "benchmarks", "tools", "paper"):
         found = [
             path
             for path in (ROOT / folder).rglob("*.*")
-            if path.suffix in (".py", ".md", ".svg", ".png", ".jsonl")
+            if path.suffix in (".py", ".md", ".svg", ".png", ".jsonl", ".toml", ".csv", ".html")
         ]
         needed += [path.relative_to(ROOT).as_posix() for path in found]
     made = re.compile(r"docs/(_build|_generated|gallery|reference/api)/")
@@ -99,21 +116,17 @@ def test_the_source_distribution_can_be_tested(built):
     assert [name for name in names if made.match(name) or "__pycache__" in name] == []
 
 
-def test_all_that_others_made_is_in_the_notice():
-    notice = (ROOT / "NOTICE").read_text(encoding="utf-8")
-    patterns = re.findall(r"(src/\S+?)[,\s]", notice)
-    listed = {path for pattern in patterns for path in ROOT.glob(pattern)}
-    assert all(list(ROOT.glob(pattern)) for pattern in patterns)
-    package = ROOT / "src" / "f2sl"
-    others = [
-        *package.rglob("*.gz"),
-        *package.rglob("*.min.*"),
-        *package.rglob("*.csv"),
-        *package.rglob("*LICENSE"),
-    ]
-    fonts = [path for path in package.rglob("*") if path.suffix in (".woff", ".woff2", ".ttf", ".otf")]
+def test_all_that_others_made_is_in_the_notices():
+    others, listed = [], set()
+    for folder in (ROOT, ROOT / "paper"):
+        notice = (folder / "NOTICE").read_text(encoding="utf-8")
+        found = [list(folder.glob(pattern)) for pattern in re.findall(r"\bsrc/\S+?(?=[,\s])", notice)]
+        assert all(found)
+        listed.update(*found)
+        for pattern in ("*.gz", "*.min.*", "*.csv", "*LICENSE", "*.woff", "*.woff2", "*.ttf", "*.otf"):
+            others += (folder / "src").rglob(pattern)
     assert len(others) > 30
-    assert [path for path in [*others, *fonts] if path not in listed] == []
+    assert [path for path in others if path not in listed] == []
 
 
 def test_the_changelog_has_this_version():

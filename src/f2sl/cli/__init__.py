@@ -2,6 +2,7 @@
 
 ======================  ==========================================================================
 :mod:`~f2sl.cli.app`    ``main()``: from the arguments to an exit code
+``commands``            the commands by name, which other packages may add to
 ``program``             the commands, put together
 ``learn``, ``pc``, ...  one command each
 ``options``             the options of learners: one table for all commands

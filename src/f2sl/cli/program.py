@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib import import_module
+import sys
 from typing import Annotated, Any, cast
 
 import typer
@@ -10,55 +10,38 @@ from typer.core import TyperGroup
 
 from f2sl._memory import NUMPY_ADDRESS_SPACE, short_of_addresses
 from f2sl._version import __version__
+from f2sl.cli.commands import COMMANDS, PACKAGES
 from f2sl.cli.help import GroupedCommand, PlainParameters, examples
 from f2sl.errors import F2SLError, OptionError, unknown_name
 
 # Click, or the copy of it within newer versions of Typer, raises this one for whatever it cannot parse.
 UsageError = cast(type[Exception], typer.BadParameter.__base__)
 
-COMMANDS = {
-    "learn": "Learn a graph from a table.",
-    "bootstrap": "Measure the confidence of each edge by resampling.",
-    "pc": "Find one variable's parents and children.",
-    "mb": "Find one variable's Markov blanket.",
-    "check": "Show how a table is read, and its problems.",
-    "compare": "Compare a learned graph with the true one.",
-    "show": "Write a page to explore a graph.",
-    "why": "Explain why two variables are linked, or are not.",
-    "fit": "Estimate the probabilities of a graph from a table.",
-    "query": "Show the distribution of variables, given others.",
-    "predict": "Predict a variable for new rows.",
-    "algorithms": "List the algorithms and their options.",
-    "example": "Write a bundled example to a file.",
-    "networks": "List the bundled networks.",
-    "sample": "Draw a table from a network.",
-    "reproduce": "Run the experiments of the F2SL paper.",
-    "report": "Write tables, figures and a page of these experiments.",
-}
-"""The commands in the order of the help, each a function of that name in a file of that name."""
-
-_FILES = {"pc": "one_target", "mb": "one_target"}
-"""Files that hold more than one command."""
-
 
 class _Commands(PlainParameters, TyperGroup):
     """Group of commands, each imported on first use; an unknown name is an error with the nearest one."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return list(COMMANDS)
+        return [entry.name for entry in COMMANDS]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in COMMANDS:
             return None
-        file = import_module(f"f2sl.cli.{_FILES.get(cmd_name, cmd_name)}")
+        function = COMMANDS.load(cmd_name)
+        file = sys.modules[function.__module__]
         epilog = getattr(file, f"{cmd_name.upper()}_EXAMPLES", None) or file.EXAMPLES
         alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-        add = alone.command(cmd_name, cls=GroupedCommand, epilog=epilog, short_help=COMMANDS[cmd_name])
-        add(getattr(file, cmd_name))
+        add = alone.command(
+            cmd_name, cls=GroupedCommand, epilog=epilog, short_help=COMMANDS[cmd_name].summary
+        )
+        add(function)
         return typer.main.get_command(alone)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            package = PACKAGES.get(args[0])
+            if package:
+                raise OptionError(f"f2sl {args[0]} needs {package}: pip install {package}")
             raise OptionError(unknown_name("command", args[0], self.list_commands(ctx)))
         return super().resolve_command(ctx, args)
 

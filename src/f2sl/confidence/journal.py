@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from f2sl.errors import FileError, OptionError
-from f2sl.experiments.harness.lines import claimed
+from f2sl.graph.atomic import claimed
 from f2sl.structure.resample import Replicate
 
 SUFFIX = ".replicates"

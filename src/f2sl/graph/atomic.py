@@ -1,4 +1,4 @@
-"""Write files completely or not at all.
+"""Write files completely or not at all, and keep other processes from writing to the same place.
 
 The text goes to a temporary file in the same folder, which takes the place of the wanted one in a single step
 when it is complete. If anything goes wrong before that, the temporary file is removed and an existing file
@@ -10,10 +10,14 @@ from __future__ import annotations
 import contextlib
 import io
 import os
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from f2sl.errors import FileError
+
+FAR_BEYOND = 1 << 30
+"""Position of the byte of a file that is locked on Windows."""
 
 
 def write_atomically(path: str | os.PathLike[str], content: str | bytes | Iterable[str]) -> None:
@@ -75,6 +79,25 @@ def check_can_write(path: str | os.PathLike[str]) -> None:
         raise FileError(f"cannot write {path}: {error.strerror or error}") from None
 
 
+@contextlib.contextmanager
+def claimed(path: Path, refusal: str) -> Iterator[None]:
+    """Keep other processes from claiming the same folder or lock file; they get a FileError.
+
+    The lock belongs to the system, which releases it when the process ends in any way.
+    """
+    if path.is_dir() and sys.platform == "win32":  # where folders cannot be opened
+        path = path / ".lock"
+    lock = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_CREAT)
+    try:
+        try:
+            _lock(lock)
+        except OSError:
+            raise FileError(refusal) from None
+        yield
+    finally:
+        os.close(lock)
+
+
 def _real_target(path: str | os.PathLike[str]) -> Path:
     """Return the file that the path names, with all links followed; raise an error if it is not writable."""
     try:
@@ -99,3 +122,17 @@ def _open_beside(target: Path) -> tuple[Path, int]:
     temporary = target.parent / f".f2sl-{os.urandom(8).hex()}.tmp"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     return temporary, os.open(temporary, flags, 0o666)
+
+
+def _lock(file: int) -> None:
+    """Lock an open file; OSError if another process has."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        # Nobody else can read what is locked there, hence a byte beyond the end.
+        os.lseek(file, FAR_BEYOND, os.SEEK_SET)
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

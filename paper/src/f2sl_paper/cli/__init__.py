@@ -1,0 +1,1 @@
+"""The commands that f2sl-paper adds to ``f2sl``: ``reproduce`` and ``report``."""
