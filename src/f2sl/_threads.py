@@ -90,9 +90,9 @@ def one_blas_thread() -> Iterator[None]:
     """Limit linear algebra libraries to one thread during a ``with`` block.
 
     On matrices of a few dozen rows, threads wait for each other far longer than they compute. And with one
-    thread, the order of sums does not depend on the number of cores.
+    thread, the order of sums does not depend on the number of cores. A library that is loaded later, such as
+    SciPy's own, does not hear of the limit.
     """
-    import scipy.linalg  # noqa: F401 - a library that is loaded later would not hear of the limit
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1, user_api="blas"):

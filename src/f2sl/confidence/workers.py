@@ -137,6 +137,8 @@ def _work(
     resampling: Resampling, table: MemoryTable, pipe: Connection, unwanted: Iterable[Connection]
 ) -> None:
     """Run the replicates whose numbers arrive through a pipe, until it is closed."""
+    import scipy.linalg  # noqa: F401 - its library has to be there to hear of the limit
+
     for other in unwanted:
         other.close()
     # A terminal interrupts all processes at once; this one ends when the one that started it wants it to.

@@ -25,7 +25,7 @@ from f2sl._options import option
 from f2sl._owners import refuse_unknown
 from f2sl._progress import stage
 from f2sl._registry import Registry
-from f2sl._threads import note_of_jobs
+from f2sl._threads import note_of_jobs, one_blas_thread
 from f2sl.constraints import Constraints
 from f2sl.errors import F2SLWarning, Interrupted, not_fitted
 from f2sl.graph import DAG, PDAG
@@ -95,6 +95,9 @@ NOT_KEPT = ("knowledge", "n_jobs", "verbose", "engine", "memory", "scheduler", "
 """Options that graphs do not keep with how they were learned: kept apart, or without effect on the result."""
 MANY_UNRELIABLE = 0.5
 """Share of inconclusive tests above which a note says so."""
+MULTIPLICATIONS = 1 << 32
+"""Rows times squared columns up to which linear algebra has one thread: what takes less than a second gains
+nothing, and threads that wait for work use several times the processor time of the work."""
 
 
 class StructureLearner(Estimator):
@@ -317,6 +320,8 @@ class StructureLearner(Estimator):
                 if not isinstance(data, Table):
                     own.enter_context(table)
                 table = table if look is None else look(table)
+                if table.n_rows * table.n_variables**2 < MULTIPLICATIONS:
+                    own.enter_context(one_blas_thread())
                 reading = {**reading, "transform": table.transform}
                 table = own.enter_context(for_learning(table, self.n_jobs, self.size_matters))
                 self.transformed_ = tuple(column.name for column in table.columns if column.is_scores)

@@ -81,6 +81,8 @@ class NOTEARS(ByWeights):
         return super()._open(self._varying(self._as_numbers(table)))
 
     def _learn(self, engine: Moments, names: tuple[str, ...]) -> DAG:
+        import scipy.linalg  # noqa: F401 - its library has to be there to hear of the limit
+
         members = np.array([names.index(name) for name in engine.names], np.int64)
         deviations = np.sqrt(engine.variances)
         scale = np.ones_like(deviations) if self.standardize else self._checked_scale(deviations)
