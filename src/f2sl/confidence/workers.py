@@ -137,8 +137,6 @@ def _work(
     resampling: Resampling, table: MemoryTable, pipe: Connection, unwanted: Iterable[Connection]
 ) -> None:
     """Run the replicates whose numbers arrive through a pipe, until it is closed."""
-    import scipy.linalg  # noqa: F401 - its library has to be there to hear of the limit
-
     for other in unwanted:
         other.close()
     # A terminal interrupts all processes at once; this one ends when the one that started it wants it to.
@@ -152,7 +150,7 @@ def _work(
         os.dup2(nowhere, stream)
     warnings.simplefilter("ignore")
     gc.freeze()  # what was there before is shared with the other processes as long as no one touches it
-    with suppress(EOFError, ConnectionError), one_blas_thread():
+    with suppress(EOFError, ConnectionError), one_blas_thread(of_scipy=True):
         while True:
             number = pipe.recv()
             try:

@@ -22,6 +22,7 @@ from f2sl.search.orders import following
 from f2sl.search.orders.parent_sets import RELATIVE_TOLERANCE
 from f2sl.stats.conditioning import COLLINEAR
 from f2sl.stats.scores.gaussian import GaussianScore
+from f2sl.storage.available import AvailableMoments
 from f2sl.storage.mixed.engine import MixedEngine
 from f2sl.storage.moments import Moments
 
@@ -75,7 +76,7 @@ def search_numbers(
     search.begin(best[1])
     with stage("searching orders") as advance:
         for wanted in kicks:
-            allowed = min(wanted * WORK_EACH, wanted * MOST_WORK // sum(kicks))
+            allowed = min(wanted * WORK_EACH, wanted * MOST_WORK // max(1, sum(kicks)))
             left, most_work = wanted, search.work + allowed // width
             rounds = 1 if problem.by_blocks else max(1, STEPS_AT_ONCE // width)
             with search.kept():
@@ -247,8 +248,10 @@ def of_numbers(
     )
 
 
-def of_blocks(data: MixedEngine, edge_cost: float, max_parents: int | None, rules: Constraints) -> Problem:
-    """Return the problem of a table of both kinds, with the score "dg-bic"."""
+def of_blocks(
+    data: MixedEngine | AvailableMoments, edge_cost: float, max_parents: int | None, rules: Constraints
+) -> Problem:
+    """Return the problem of a table of both kinds, or of numbers with missing values, and BIC."""
     from f2sl.stats.scores.mixed import alone, prices
 
     n, rule, n_rows, start = data.n_variables, _rule(rules), data.n_rows, data.embedded.start
@@ -314,12 +317,14 @@ def _least_of_blocks(matrix: Floats, start: Integers) -> Floats:
     found = np.zeros((len(widths), int(widths.max(initial=1)) ** 2))
     with one_blas_thread():
         inverse = np.linalg.inv(matrix + RIDGE * np.eye(len(matrix)))
-        for v, (a, d) in enumerate(zip(start.tolist(), widths.tolist(), strict=False)):
+        for d in np.unique(widths):
             # What is left has the inverse of this part of the inverse.
-            part = inverse[a : a + d, a : a + d]
-            values, vectors = np.linalg.eigh((part + part.T) / 2)
+            alike = np.flatnonzero(widths == d)
+            columns = start[alike][:, None] + np.arange(d)
+            parts = inverse[columns[:, :, None], columns[:, None, :]]
+            values, vectors = np.linalg.eigh((parts + parts.swapaxes(1, 2)) / 2)
             left = 0.9 / np.maximum(values, 1e-300)
             left[left < SURE] = COLLINEAR
-            factor = np.linalg.inv(np.linalg.cholesky((vectors * left) @ vectors.T))
-            found[v, : d * d] = factor.ravel()
+            factors = np.linalg.cholesky((vectors * left[:, None]) @ vectors.swapaxes(1, 2))
+            found[alike, : d * d] = np.linalg.inv(factors).reshape(len(alike), d * d)
     return found
