@@ -48,6 +48,7 @@ from f2sl.table.notes import remarks, warn_of_identifiers
 
 if TYPE_CHECKING:
     from f2sl.network import BayesianNetwork
+    from f2sl.search.growing.again import SearchAgain
     from f2sl.search.hill_climbing import Climbed, Families
     from f2sl.view.explanation import Explanation
     from f2sl.view.notebook import Summary
@@ -362,7 +363,7 @@ class StructureLearner(Estimator):
                 cpdag = graph.to_cpdag(self.knowledge)
                 if self.complete_:
                     try:
-                        cpdag.weak = self._weakly_decided(ordered, cpdag)
+                        cpdag.weak = self._weakly_decided(engine, ordered, cpdag)
                     except KeyboardInterrupt:
                         interrupt, self.complete_ = Interrupted(graph), False
                         self.notes_.append("incomplete: interrupted while the directions were checked")
@@ -425,7 +426,7 @@ class StructureLearner(Estimator):
         """Open what `_learn` asks: counts of states, or moments of numbers."""
         return cast(AbstractContextManager[Any], open_engine(table, self.n_jobs))
 
-    def _weakly_decided(self, table: Table, cpdag: PDAG) -> frozenset[tuple[str, str]]:
+    def _weakly_decided(self, engine: Any, table: Table, cpdag: PDAG) -> frozenset[tuple[str, str]]:
         """Return the arrows of the CPDAG that are not found again from resampled rows."""
         from f2sl.structure.stability import REPLICATES, takes_long, weakly_decided
 
@@ -440,7 +441,12 @@ class StructureLearner(Estimator):
             return frozenset()
         with self._timed("directions"):
             often = REPLICATES if replicates is None else replicates
-            return weakly_decided(self._quick(table.kind), table, cpdag, self._constraints, often)
+            learner, again = self._quick(table.kind), self._search_again(engine)
+            return weakly_decided(learner, table, cpdag, self._constraints, often, again)
+
+    def _search_again(self, engine: Any) -> SearchAgain | None:
+        """Return what searches again from the matrix of resampled rows, if the learner searches one."""
+        return None
 
     def _quick(self, kind: str) -> StructureLearner:
         """Return a learner that finds much the same graph of such a table, if possible in less time."""

@@ -18,17 +18,23 @@ References
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from f2sl._arrays import Integers
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
 from f2sl.errors import DataError
-from f2sl.graph import PDAG
+from f2sl.graph import DAG, PDAG
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.structure.base import StructureLearner
 from f2sl.structure.resample import BOOTSTRAP, Resampling, gathered
 from f2sl.table import Table
 from f2sl.table.column import MIXED
+
+if TYPE_CHECKING:
+    from f2sl.search.growing.again import SearchAgain
 
 REPLICATES = 8
 """Tables drawn by default; docs/evidence/confidence.md shows how this was chosen."""
@@ -56,14 +62,19 @@ def takes_long(table: Table) -> bool:
 
 
 def weakly_decided(
-    learner: StructureLearner, table: Table, cpdag: PDAG, rules: Constraints, replicates: int
+    learner: StructureLearner,
+    table: Table,
+    cpdag: PDAG,
+    rules: Constraints,
+    replicates: int,
+    again: SearchAgain | None = None,
 ) -> frozenset[tuple[str, str]]:
     """Return the arrows of a CPDAG that some replicate lacks.
 
     Parameters
     ----------
     learner : StructureLearner
-        Learns from the replicates.
+        Learns from the replicates, unless there is `again`.
     table : Table
         What `cpdag` was learned from, with the same columns in the same order.
     cpdag : PDAG
@@ -72,6 +83,8 @@ def weakly_decided(
         The knowledge; arrows that it does not allow the other way round are not checked.
     replicates : int
         Number of replicates; fewer are drawn once no arrow is left.
+    again : SearchAgain, optional
+        Searches again from the matrix of a replicate.
     """
     names = np.array(cpdag.nodes, object)
     arrows = cpdag.directed_array
@@ -84,12 +97,21 @@ def weakly_decided(
     with stage("checking directions") as advance:
         for number in range(replicates):
             if found.any():
-                try:
-                    found &= np.isin(left, resampling.run(sample, number).links)
-                except DataError:  # nothing can be learned from these rows
-                    found[:] = False
+                found &= np.isin(left, _links(resampling, sample, number, again))
             advance(1.0 / replicates)
     return frozenset((a, b) for a, b in names[arrows[~found]].tolist())
+
+
+def _links(resampling: Resampling, sample: MemoryTable, number: int, again: SearchAgain | None) -> Integers:
+    """Return the links of a replicate; none if nothing can be learned from its rows."""
+    if again is None:
+        try:
+            return resampling.run(sample, number).links
+        except DataError:
+            return np.empty(0, np.int64)
+    drawn = gathered(sample, resampling.rows(number, sample.n_rows))
+    graph = DAG.from_arrays(sample.names, again.arrows(drawn, number))
+    return resampling.links_of(graph.to_cpdag(resampling.learner.knowledge))
 
 
 def sampled(table: Table) -> MemoryTable:
