@@ -433,7 +433,8 @@ class StructureLearner(Estimator):
         if getattr(self, "stability", 0) == 0 or not len(cpdag.directed_array):
             return frozenset()
         replicates: int | None = self.stability  # type: ignore[attr-defined]
-        if replicates is None and takes_long(table):
+        again = self._search_again(engine)
+        if replicates is None and takes_long(table, again is not None):
             self.notes_.append(
                 "whether directions are only weakly decided was not checked, because that takes long on a "
                 f"table with so many columns; stability={REPLICATES} checks it"
@@ -441,8 +442,7 @@ class StructureLearner(Estimator):
             return frozenset()
         with self._timed("directions"):
             often = REPLICATES if replicates is None else replicates
-            learner, again = self._quick(table.kind), self._search_again(engine)
-            return weakly_decided(learner, table, cpdag, self._constraints, often, again)
+            return weakly_decided(self._quick(table.kind), table, cpdag, self._constraints, often, again)
 
     def _search_again(self, engine: Any) -> SearchAgain | None:
         """Return what searches again from the matrix of resampled rows, if the learner searches one."""

@@ -38,15 +38,18 @@ if TYPE_CHECKING:
 
 REPLICATES = 8
 """Tables drawn by default; docs/evidence/confidence.md shows how this was chosen."""
-MOST_COLUMNS, MOST_INCOMPLETE = 100, 10_000_000
+MOST_COLUMNS, MOST_INCOMPLETE, MOST_OF_MATRIX = 100, 10_000_000, 50_000_000
 """Columns up to which directions are checked by default, where the indicators of states beside numbers count
-as columns of their own; with missing values among these, rows times squared columns."""
+as columns of their own; with missing values among these, rows times squared columns, and the same for a
+learner that searches one matrix again."""
 MOST_ROWS = 10_000
 """Rows that tables are drawn from, and have: of larger tables, evenly spaced rows."""
 
 
-def takes_long(table: Table) -> bool:
+def takes_long(table: Table, one_matrix: bool = False) -> bool:
     """Return whether to learn again from a table takes too long to do it without being asked.
+
+    It takes less time with `one_matrix` (:class:`~f2sl.search.growing.again.SearchAgain`).
 
     Examples
     --------
@@ -58,7 +61,8 @@ def takes_long(table: Table) -> bool:
         return table.n_variables > MOST_COLUMNS
     columns = int(np.maximum(table.cardinalities - 1, 1).sum())
     work = min(table.n_rows, MOST_ROWS) * columns**2
-    return columns > MOST_COLUMNS or bool(table.gaps.any() and work > MOST_INCOMPLETE)
+    most = MOST_OF_MATRIX if one_matrix else MOST_INCOMPLETE
+    return columns > MOST_COLUMNS or bool(table.gaps.any() and work > most)
 
 
 def weakly_decided(

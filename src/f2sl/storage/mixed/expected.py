@@ -39,8 +39,9 @@ from f2sl.table.table import Block
 
 MOST_STEPS, NEAR = 50, 0.02
 """Steps at most, and the change of correlations at which they end, in standard errors."""
-WORK, LEAST_STEPS = 1e10, 3
-"""Multiplications of all steps together, and steps of a table that needs more."""
+WORK, LEAST_STEPS, FEWEST_STEPS = 1e10, 3, 2
+"""Multiplications of all steps together, and steps of a table that needs more; with fewer than two rows for
+each column, where predictions are mostly noise."""
 WIDE = 64
 """Missing columns of a row above which a library inverts their part of the precision."""
 GROUP_BITS, SPREAD = 16, np.uint64(0x9E3779B97F4A7C15)
@@ -135,7 +136,8 @@ def _steps(layout: Layout, n_rows: int, groups: Floats) -> int:
     lacks = columns / rows
     inverses = np.where(lacks > WIDE, lacks**3 / 16, lacks**3 / 2)  # a library multiplies faster
     each = inverses.sum() + (columns * (c + lacks)).sum() + n_rows * c * c / 8 + c**3
-    return int(np.clip(WORK / each, LEAST_STEPS, MOST_STEPS))
+    least = LEAST_STEPS if n_rows >= 2 * c else FEWEST_STEPS
+    return int(np.clip(WORK / each, least, MOST_STEPS))
 
 
 def _completed(
