@@ -85,18 +85,31 @@ def note_of_jobs(n_jobs: int | None, jobs: str = "threads") -> list[str]:
     ]
 
 
+_limited: set[bool] = set()
+"""The limits of `one_blas_thread` in force: without SciPy's library, and with it."""
+
+
 @contextmanager
-def one_blas_thread() -> Iterator[None]:
+def one_blas_thread(of_scipy: bool = False) -> Iterator[None]:
     """Limit linear algebra libraries to one thread during a ``with`` block.
 
     On matrices of a few dozen rows, threads wait for each other far longer than they compute. And with one
-    thread, the order of sums does not depend on the number of cores.
+    thread, the order of sums does not depend on the number of cores. SciPy has a library of its own, which is
+    limited, and loaded, if `of_scipy` is true.
     """
-    import scipy.linalg  # noqa: F401 - a library that is loaded later would not hear of the limit
+    if of_scipy in _limited or True in _limited:
+        yield  # to look for the libraries takes a millisecond
+        return
+    if of_scipy:
+        import scipy.linalg  # noqa: F401 - a library that is loaded later would not hear of the limit
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1, user_api="blas"):
-        yield
+        _limited.add(of_scipy)
+        try:
+            yield
+        finally:
+            _limited.discard(of_scipy)
 
 
 class _Task(Generic[Result]):

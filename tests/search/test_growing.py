@@ -232,3 +232,35 @@ def test_a_time_limit_ends_the_search_with_a_graph():
         )
         assert not found.complete
         assert len(found.arrows)
+
+
+def test_there_is_no_bound_where_rounding_left_no_inverse():
+    """Of three columns the third is the sum of the others; rounded, their matrix has a negative eigenvalue."""
+    rng = np.random.default_rng(8)
+    x, y = rng.normal(size=(2, 500))
+    matrix = np.round(np.corrcoef([x, y, x + y]), 3)
+    for lowered in (0.0, 1e-3):  # rounding may go either way
+        matrix[0, 1] = matrix[1, 0] = matrix[0, 1] - lowered
+        for start in ([0, 1, 2, 3], [0, 1, 3]):
+            # The inverse factor of what is left: of no column more than all is left, so no entry is below 1.
+            found = numbers._least_of_blocks(matrix, np.array(start))
+            assert np.isfinite(found).all()
+            assert (found[:, 0] >= 1.0).all()
+
+
+def test_batches_of_disturbances_grow_slowly(monkeypatch):
+    """A kernel does not hear of Ctrl-C, and one disturbance may take a hundred times as long as another."""
+    made = []
+    kick = numbers._Search.kick
+
+    def recorded(search, rounds, *rest):
+        made.append(rounds)
+        kick(search, rounds, *rest)
+
+    monkeypatch.setattr(numbers._Search, "kick", recorded)
+    columns = mixed_columns(3, 200)
+    with open_engine(mixed_table(columns)) as engine:
+        by_blocks(engine, [np.arange(5)], kicks=[40, 100], moves=MOVES)
+    assert made[0] == 1
+    assert sum(made) == 140
+    assert all(after <= 2 * before for before, after in zip(made, made[1:], strict=False))

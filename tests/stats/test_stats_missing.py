@@ -13,6 +13,7 @@ from scipy.special import gammaln
 from scipy.stats import chi2, norm
 
 import f2sl
+import naive_gaussian
 from f2sl.cli.app import main
 from f2sl.errors import DataError
 from f2sl.stats.answers import UNRELIABLE
@@ -277,13 +278,9 @@ class TestNumbers:
             alone = tests[0].ask(asked[[t], 0], asked[[t], 1], asked[[t], 2:]).statistic
             assert alone[0] == both[0][t]
 
-    def test_scores(self, values):
+    def test_bge_compares_families_on_the_same_rows(self, values):
         def of_rows(rows, child, parents):
-            n = len(rows)
-            design = np.column_stack([np.ones(n), *values[list(parents)][:, rows]])
-            error = values[child, rows] - design @ np.linalg.lstsq(design, values[child, rows], rcond=None)[0]
-            fit = -n / 2 * (math.log(2 * math.pi * (error @ error) / n) + 1)
-            return fit - math.log(n) / 2 * (len(parents) + 2)
+            return naive_gaussian.bge(values[[*parents, child]][:, rows], len(parents), range(len(parents)))
 
         def rows_of(variables):
             return np.flatnonzero(~np.isnan(values[list(variables)]).any(axis=0))
@@ -291,7 +288,22 @@ class TestNumbers:
         families = [(0, ()), (5, (0, 1)), (2, (1,)), (2, (0, 1, 5)), (4, (0, 2, 3))]
         expected = [by_increments(of_rows, rows_of, 300, set(range(5)), *family) for family in families]
         for moments in self.moments(values):
-            assert make_score(moments, "bic-g").score(families) == pytest.approx(expected, abs=1e-6)
+            assert make_score(moments, "bge").score(families) == pytest.approx(expected, abs=1e-6)
+
+    def test_bic_is_of_the_matrix_that_fits_all_rows(self, values):
+        """A parent costs more, the fewer rows have both."""
+        there = ~np.isnan(values)
+        for moments in self.moments(values):
+            matrix = moments.embedded.correlations
+            for child, parents in [(0, ()), (5, (0, 1)), (2, (1,)), (4, (0, 2, 3))]:
+                left = 1.0
+                if parents:
+                    own = matrix[list(parents), child]
+                    left -= own @ np.linalg.solve(matrix[np.ix_(parents, parents)], own)
+                fit = -150 * (math.log(2 * math.pi * np.nanvar(values[child]) * left) + 1)
+                price = 2 + sum(300 / (there[p] & there[child]).sum() for p in parents)
+                [found] = make_score(moments, "bic-g").score([(child, parents)])
+                assert found == pytest.approx(fit - math.log(300) / 2 * price, abs=1e-6)
 
 
 def test_what_needs_whole_rows_says_so():

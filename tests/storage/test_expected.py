@@ -6,9 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import f2sl
+import naive_em
 from f2sl.storage.mixed.engine import MixedEngine
-from f2sl.storage.mixed.expected import DIGITS, WIDE, _fill_in
+from f2sl.storage.mixed.expected import DIGITS, WIDE, _fill_in, of_rows
+from f2sl.storage.moments import Moments
 from f2sl.storage.stream.table import StreamTable
+from f2sl.structure.resample import gathered
 from marks import few_examples
 from mixed_tools import drawn_gaps, mixed_columns, mixed_table
 
@@ -18,31 +21,6 @@ pytestmark = pytest.mark.kernels
 def embedded(table):
     with MixedEngine(table, 1) as engine:
         return engine.embedded
-
-
-def filled(row, missing, mean, covariance):
-    """Return a row with the expectation of what is missing, and the covariance that stays open."""
-    m, o = np.flatnonzero(missing), np.flatnonzero(~missing)
-    slopes = np.linalg.solve(covariance[np.ix_(o, o)], covariance[np.ix_(o, m)]).T
-    row, left_open = row.copy(), np.zeros_like(covariance)
-    row[m] = mean[m] + slopes @ (row[o] - mean[o])
-    left_open[np.ix_(m, m)] = covariance[np.ix_(m, m)] - slopes @ covariance[np.ix_(o, m)]
-    return row, left_open
-
-
-def maximum_likelihood(columns, missing, steps):
-    """Return the correlations of columns, (columns, rows), after some steps of EM by the textbook."""
-    n = columns.shape[1]
-    known = np.ma.array(columns, mask=missing)
-    mean, covariance = known.mean(axis=1).data, np.diag(known.var(axis=1).data)
-    for _ in range(steps):
-        rows, left_open = zip(
-            *(filled(columns[:, i], missing[:, i], mean, covariance) for i in range(n)), strict=True
-        )
-        mean = np.mean(rows, axis=0)
-        covariance = np.cov(np.array(rows).T, ddof=0) + np.sum(left_open, axis=0) / n
-    spread = np.sqrt(np.diag(covariance))
-    return covariance / np.outer(spread, spread)
 
 
 @few_examples
@@ -58,9 +36,9 @@ def test_as_by_the_textbook(seed):
     table = mixed_table([*numbers, states], ["number"] * 4 + ["states"], missing=missing)
     found = embedded(table).correlations
     # The indicator is that of the first state.
-    expected = maximum_likelihood(np.vstack([numbers, states == 0]), missing, 200)
+    _, expected = naive_em.maximum_likelihood(np.vstack([numbers, states == 0]), missing, 200)
     # Steps end when a step changes little, and the maximum is drawn towards independence by (5 / 300)^2.
-    assert found == pytest.approx(expected, abs=0.015)
+    assert found == pytest.approx(naive_em.correlations(expected), abs=0.015)
 
 
 def test_the_closed_form_of_a_monotone_pattern():
@@ -100,7 +78,10 @@ def test_filling_in_rows(wide):
     coarse, left_open = values * 2.0**20, np.zeros((c, c), np.int64)
     _fill_in(missing, values, owner, mean, np.linalg.inv(covariance), 2.0**40, 2.0**20, coarse, left_open)
     rows, expected = zip(
-        *(filled(row, lacks[owner], mean, covariance) for row, lacks in zip(values, missing, strict=True)),
+        *(
+            naive_em.filled(row, lacks[owner], mean, covariance)
+            for row, lacks in zip(values, missing, strict=True)
+        ),
         strict=True,
     )
     assert coarse / 2.0**20 == pytest.approx(np.array(rows), abs=1e-5)
@@ -116,6 +97,60 @@ def test_blocks_give_the_same_bits(seed, rows_per_block):
     one, other = embedded(table), embedded(StreamTable.of_table(table, rows_per_block))
     assert one.correlations.tolist() == other.correlations.tolist()
     assert one.together.tolist() == other.together.tolist()
+
+
+def numbers_with_gaps(seed, rows=400):
+    """Return four related columns of numbers, and which of their values are missing."""
+    rng = np.random.default_rng(seed)
+    columns = rng.normal(size=(4, 4)) @ rng.normal(size=(4, rows))
+    return columns, rng.random((4, rows)) < np.array([0.2, 0.0, 0.3, 0.1])[:, None]
+
+
+def test_numbers_alone_have_the_same_correlations_in_any_blocks():
+    columns, missing = numbers_with_gaps(2)
+    table = mixed_table(columns, ["number"] * 4, missing=missing)
+    with Moments.of_table(table) as one, Moments.of_table(StreamTable.of_table(table, 53)) as other:
+        found, blocks = one.embedded, other.embedded
+    _, expected = naive_em.maximum_likelihood(columns, missing, 200)
+    assert found.correlations == pytest.approx(naive_em.correlations(expected), abs=0.015)
+    assert found.correlations.tolist() == blocks.correlations.tolist()
+    assert found.together.tolist() == ((~missing).astype(int) @ (~missing).T.astype(int)).tolist()
+
+
+def test_drawn_rows_of_a_complete_table_have_their_own_correlations():
+    columns = mixed_columns(7, 300, kinds := ("number", "states", "number"))
+    table = mixed_table(columns, kinds)
+    rows = np.sort(np.random.default_rng(1).integers(300, size=300))
+    with MixedEngine(table) as engine:
+        found = of_rows(engine.layout, gathered(table, rows), engine.embedded, 2)
+    indicators = [columns[1] == state for state in range(columns[1].max())]
+    expected = np.corrcoef(np.vstack([columns[0], *indicators, columns[2]])[:, rows])
+    assert found == pytest.approx(expected, abs=1e-8)
+
+
+def test_drawn_rows_with_missing_values_take_steps_from_all_rows():
+    columns, missing = numbers_with_gaps(3)
+    table = mixed_table(columns, ["number"] * 4, missing=missing)
+    rows = np.sort(np.random.default_rng(1).integers(400, size=400))
+    with Moments.of_table(table) as moments:
+        of_all, layout = moments.embedded, moments.layout
+    found = of_rows(layout, gathered(table, rows), of_all, 2)
+    begin = naive_em.maximum_likelihood(columns, missing, 200)
+    _, covariance = naive_em.steps_from(*begin, columns[:, rows], missing[:, rows], 2)
+    assert found == pytest.approx(naive_em.correlations(covariance), abs=0.015)
+    assert np.abs(found - of_all.correlations).max() > 0.03
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2])
+def test_columns_that_do_not_vary_among_drawn_rows_are_not_correlated(share):
+    columns = mixed_columns(5, 200)
+    table = mixed_table(columns, missing=drawn_gaps(5, columns, share))
+    with MixedEngine(table) as engine:
+        found = of_rows(engine.layout, gathered(table, np.full(200, 17)), engine.embedded, 2)
+    assert np.isfinite(found).all()
+    assert (np.diag(found) == 1.0).all()
+    if share == 0.0:
+        assert found.tolist() == np.eye(len(found)).tolist()
 
 
 def test_columns_without_missing_values_keep_their_correlations():

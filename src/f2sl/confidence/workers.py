@@ -150,7 +150,7 @@ def _work(
         os.dup2(nowhere, stream)
     warnings.simplefilter("ignore")
     gc.freeze()  # what was there before is shared with the other processes as long as no one touches it
-    with suppress(EOFError, ConnectionError), one_blas_thread():
+    with suppress(EOFError, ConnectionError), one_blas_thread(of_scipy=True):
         while True:
             number = pipe.recv()
             try:

@@ -2,15 +2,16 @@
 
 Correlations of pairs are computed once, each from the samples that have both columns. Together they are not
 the correlation matrix of any set of samples, so nothing is derived from them: a question about more columns,
-such as a partial correlation, uses the samples again (:meth:`AvailableMoments.of_questions`). As without
+such as a partial correlation, uses the samples again (:meth:`AvailableMoments.of_questions`). One matrix of
+all columns, for the score "bic-g", comes from all samples (:attr:`AvailableMoments.embedded`). As without
 missing values, all sums are sums of whole numbers, so they are the same in any order and over any blocks of
 rows.
 """
 
 from __future__ import annotations
 
-from functools import partial
-from typing import NamedTuple
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,9 @@ from f2sl._arrays import Floats, Integers, Mask
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.storage.moments import DIGITS, Moments, Scaling
 from f2sl.table.table import Arrays, Block, Table
+
+if TYPE_CHECKING:
+    from f2sl.storage.mixed.expected import Embedded
 
 Columns = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.uint64]]
 
@@ -90,6 +94,14 @@ class AvailableMoments(Moments):
             own = np.stack([np.diagonal(part) for part in (coarse, fine)])
             moments._whole = own, np.stack(squares_and_products[3:])
         return moments
+
+    @cached_property
+    def embedded(self) -> Embedded:
+        """Correlations of a normal distribution that fits all samples best (`mixed/expected.py`)."""
+        from f2sl.storage.mixed.expected import expected
+
+        assert self._table is not None
+        return expected(self.layout, self.n_rows, self._table.add_up)
 
     def of_questions(self, variables: Integers) -> OfQuestions:
         """Compute the moments of each row of columns, from the samples that have all of them."""

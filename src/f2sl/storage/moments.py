@@ -24,7 +24,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,9 @@ from f2sl.storage.memory.table import MemoryTable
 from f2sl.storage.protocol import FoundPairs
 from f2sl.table.names import listing
 from f2sl.table.table import Block, Summand, Table
+
+if TYPE_CHECKING:
+    from f2sl.storage.mixed.expected import Layout
 
 DIGITS = 12
 """Correlations are rounded to this many decimal places: copies of a column correlate by exactly 1."""
@@ -153,6 +156,15 @@ class Moments:
     def n_variables(self) -> int:
         """Number of variables."""
         return len(self.variances)
+
+    @property
+    def layout(self) -> Layout:
+        """Columns of the one matrix: a column for each number."""
+        from f2sl.storage.mixed.expected import Layout
+
+        assert self.scaling is not None
+        everyone, none = np.arange(self.n_variables), np.empty(0, np.int64)
+        return Layout(self.scaling, none, everyone, none, everyone, none, everyone)
 
     def search_pairs(
         self,

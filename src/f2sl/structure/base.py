@@ -25,7 +25,7 @@ from f2sl._options import option
 from f2sl._owners import refuse_unknown
 from f2sl._progress import stage
 from f2sl._registry import Registry
-from f2sl._threads import note_of_jobs
+from f2sl._threads import note_of_jobs, one_blas_thread
 from f2sl.constraints import Constraints
 from f2sl.errors import F2SLWarning, Interrupted, not_fitted
 from f2sl.graph import DAG, PDAG
@@ -48,6 +48,7 @@ from f2sl.table.notes import remarks, warn_of_identifiers
 
 if TYPE_CHECKING:
     from f2sl.network import BayesianNetwork
+    from f2sl.search.growing.again import SearchAgain
     from f2sl.search.hill_climbing import Climbed, Families
     from f2sl.view.explanation import Explanation
     from f2sl.view.notebook import Summary
@@ -95,6 +96,9 @@ NOT_KEPT = ("knowledge", "n_jobs", "verbose", "engine", "memory", "scheduler", "
 """Options that graphs do not keep with how they were learned: kept apart, or without effect on the result."""
 MANY_UNRELIABLE = 0.5
 """Share of inconclusive tests above which a note says so."""
+MULTIPLICATIONS = 1 << 32
+"""Rows times squared columns up to which linear algebra has one thread: what takes less than a second gains
+nothing, and threads that wait for work use several times the processor time of the work."""
 
 
 class StructureLearner(Estimator):
@@ -317,6 +321,8 @@ class StructureLearner(Estimator):
                 if not isinstance(data, Table):
                     own.enter_context(table)
                 table = table if look is None else look(table)
+                if table.n_rows * table.n_variables**2 < MULTIPLICATIONS:
+                    own.enter_context(one_blas_thread())
                 reading = {**reading, "transform": table.transform}
                 table = own.enter_context(for_learning(table, self.n_jobs, self.size_matters))
                 self.transformed_ = tuple(column.name for column in table.columns if column.is_scores)
@@ -357,7 +363,7 @@ class StructureLearner(Estimator):
                 cpdag = graph.to_cpdag(self.knowledge)
                 if self.complete_:
                     try:
-                        cpdag.weak = self._weakly_decided(ordered, cpdag)
+                        cpdag.weak = self._weakly_decided(engine, ordered, cpdag)
                     except KeyboardInterrupt:
                         interrupt, self.complete_ = Interrupted(graph), False
                         self.notes_.append("incomplete: interrupted while the directions were checked")
@@ -420,14 +426,15 @@ class StructureLearner(Estimator):
         """Open what `_learn` asks: counts of states, or moments of numbers."""
         return cast(AbstractContextManager[Any], open_engine(table, self.n_jobs))
 
-    def _weakly_decided(self, table: Table, cpdag: PDAG) -> frozenset[tuple[str, str]]:
+    def _weakly_decided(self, engine: Any, table: Table, cpdag: PDAG) -> frozenset[tuple[str, str]]:
         """Return the arrows of the CPDAG that are not found again from resampled rows."""
         from f2sl.structure.stability import REPLICATES, takes_long, weakly_decided
 
         if getattr(self, "stability", 0) == 0 or not len(cpdag.directed_array):
             return frozenset()
         replicates: int | None = self.stability  # type: ignore[attr-defined]
-        if replicates is None and takes_long(table):
+        again = self._search_again(engine)
+        if replicates is None and takes_long(table, again is not None):
             self.notes_.append(
                 "whether directions are only weakly decided was not checked, because that takes long on a "
                 f"table with so many columns; stability={REPLICATES} checks it"
@@ -435,7 +442,11 @@ class StructureLearner(Estimator):
             return frozenset()
         with self._timed("directions"):
             often = REPLICATES if replicates is None else replicates
-            return weakly_decided(self._quick(table.kind), table, cpdag, self._constraints, often)
+            return weakly_decided(self._quick(table.kind), table, cpdag, self._constraints, often, again)
+
+    def _search_again(self, engine: Any) -> SearchAgain | None:
+        """Return what searches again from the matrix of resampled rows, if the learner searches one."""
+        return None
 
     def _quick(self, kind: str) -> StructureLearner:
         """Return a learner that finds much the same graph of such a table, if possible in less time."""

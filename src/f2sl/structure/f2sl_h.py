@@ -20,7 +20,7 @@ docs/evidence/accuracy.md shows the effect of each. Among numbers, effects along
 and the tests then lose edges, while scores of families are cheap. So for numbers the candidates are no limit:
 parents are added and removed among all variables, from the order of the names (:mod:`f2sl.search.growing`).
 The result is that of BOSS; a second start from the tests did not raise the score, and took time
-(docs/evidence/gaussian.md). With missing numbers, the search uses only the candidates.
+(docs/evidence/gaussian.md). With missing numbers and "bge", the search uses only the candidates.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ from f2sl.structure.local_to_global import WithColliders
 from f2sl.table.column import MIXED, NUMBER, STATES
 
 if TYPE_CHECKING:
+    from f2sl.search.growing.again import SearchAgain
     from f2sl.search.orders.determined import Likelihoods
     from f2sl.stats.scores.base import FamilyScores
 
@@ -109,6 +110,20 @@ class ByOrders(StructureLearner):
     def _quick(self, kind: str) -> StructureLearner:
         return type(self)(**{**self.get_params(), "effort": "fast"})
 
+    def _search_again(self, engine: Engine) -> SearchAgain | None:
+        score = self._unbound_score(engine)
+        if not is_gaussian(engine, score):
+            return None
+        from f2sl.search.growing.again import SearchAgain
+
+        return SearchAgain(
+            engine,
+            score,
+            edge_cost=self.edge_cost_,
+            max_parents=self.max_parents,  # type: ignore[attr-defined]
+            constraints=self._constraints,
+        )
+
     def _preferring(self, kind: str) -> dict[str, Any]:
         chosen = self.preferred.get(kind, "auto") if self.score == "auto" else self.score
         return {**self.get_params(), "score": chosen}
@@ -126,7 +141,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
     """Learn a DAG: feature selection that tests confirm, then the best score over the candidates.
 
     The search over orders gives a variable at most 8 parents (fewer with more than 32,768 variables), even
-    if `max_parents` is larger. On tables of numbers without missing values and on mixed ones there is no
+    if `max_parents` is larger. On tables of numbers and on mixed ones there is, with the default score, no
     such limit, all variables are candidates, and no tests are made. With ``effort="fast"`` the search stops
     at the first optimum. "normal" goes on from there and lets further candidates join: any of up to 800
     variables; of more, those that are related to the child. "thorough" disturbs the order many times more,
@@ -149,8 +164,8 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         Edges that the search could use, including those that joined later; those of `graph_` if
         `grows_parents_`.
     grows_parents_ : bool
-        True if the search took parents from all variables, as it does for numbers without missing values
-        and for mixed tables.
+        True if the search took parents from all variables, as it does for numbers and for mixed tables
+        with the default score.
     equivalent_sample_size_ : float
         Weight of the prior of BDs or BDeu; unused by other scores.
     edge_cost_ : float
@@ -192,6 +207,9 @@ class F2SLh(ByOrders, WithColliders, WithScore):
             return BOSS(**{name: getattr(self, name) for name in shared} | {"effort": "fast"})
         # Where numbers are among the candidates, the fast search finds graphs that are too different.
         return super()._quick(kind) if kind == STATES else type(self)(**self.get_params())
+
+    def _search_again(self, engine: Engine) -> SearchAgain | None:
+        return super()._search_again(engine) if self.grows_parents_ else None
 
     def _local_learner(self) -> LocalLearner:
         return super()._local_learner().set_params(clean_up=self.clean_up or 0)

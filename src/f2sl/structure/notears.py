@@ -86,7 +86,11 @@ class NOTEARS(ByWeights):
         scale = np.ones_like(deviations) if self.standardize else self._checked_scale(deviations)
         search = _Search(engine.correlations * np.outer(scale, scale))
         self._possible = self._constraints.some(members).matrix()
-        with one_blas_thread(), self._timed("optimisation"), stage("looking for the weights") as advance:
+        with (
+            one_blas_thread(of_scipy=True),
+            self._timed("optimisation"),
+            stage("looking for the weights") as advance,
+        ):
             search.run(self._optimise, advance, self._deadline)
         self.h_, self.n_iterations_ = self._constraint(search.weights), search.n_steps
         weights = np.zeros((len(names), len(names)))

@@ -18,29 +18,38 @@ References
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+from f2sl._arrays import Integers
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
 from f2sl.errors import DataError
-from f2sl.graph import PDAG
+from f2sl.graph import DAG, PDAG
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.structure.base import StructureLearner
 from f2sl.structure.resample import BOOTSTRAP, Resampling, gathered
 from f2sl.table import Table
 from f2sl.table.column import MIXED
 
+if TYPE_CHECKING:
+    from f2sl.search.growing.again import SearchAgain
+
 REPLICATES = 8
 """Tables drawn by default; docs/evidence/confidence.md shows how this was chosen."""
-MOST_COLUMNS, MOST_INCOMPLETE = 100, 10_000_000
+MOST_COLUMNS, MOST_INCOMPLETE, MOST_OF_MATRIX = 100, 10_000_000, 50_000_000
 """Columns up to which directions are checked by default, where the indicators of states beside numbers count
-as columns of their own; with missing values among these, rows times squared columns."""
+as columns of their own; with missing values among these, rows times squared columns, and the same for a
+learner that searches one matrix again."""
 MOST_ROWS = 10_000
 """Rows that tables are drawn from, and have: of larger tables, evenly spaced rows."""
 
 
-def takes_long(table: Table) -> bool:
+def takes_long(table: Table, one_matrix: bool = False) -> bool:
     """Return whether to learn again from a table takes too long to do it without being asked.
+
+    It takes less time with `one_matrix` (:class:`~f2sl.search.growing.again.SearchAgain`).
 
     Examples
     --------
@@ -52,18 +61,24 @@ def takes_long(table: Table) -> bool:
         return table.n_variables > MOST_COLUMNS
     columns = int(np.maximum(table.cardinalities - 1, 1).sum())
     work = min(table.n_rows, MOST_ROWS) * columns**2
-    return columns > MOST_COLUMNS or bool(table.gaps.any() and work > MOST_INCOMPLETE)
+    most = MOST_OF_MATRIX if one_matrix else MOST_INCOMPLETE
+    return columns > MOST_COLUMNS or bool(table.gaps.any() and work > most)
 
 
 def weakly_decided(
-    learner: StructureLearner, table: Table, cpdag: PDAG, rules: Constraints, replicates: int
+    learner: StructureLearner,
+    table: Table,
+    cpdag: PDAG,
+    rules: Constraints,
+    replicates: int,
+    again: SearchAgain | None = None,
 ) -> frozenset[tuple[str, str]]:
     """Return the arrows of a CPDAG that some replicate lacks.
 
     Parameters
     ----------
     learner : StructureLearner
-        Learns from the replicates.
+        Learns from the replicates, unless there is `again`.
     table : Table
         What `cpdag` was learned from, with the same columns in the same order.
     cpdag : PDAG
@@ -72,6 +87,8 @@ def weakly_decided(
         The knowledge; arrows that it does not allow the other way round are not checked.
     replicates : int
         Number of replicates; fewer are drawn once no arrow is left.
+    again : SearchAgain, optional
+        Searches again from the matrix of a replicate.
     """
     names = np.array(cpdag.nodes, object)
     arrows = cpdag.directed_array
@@ -84,12 +101,21 @@ def weakly_decided(
     with stage("checking directions") as advance:
         for number in range(replicates):
             if found.any():
-                try:
-                    found &= np.isin(left, resampling.run(sample, number).links)
-                except DataError:  # nothing can be learned from these rows
-                    found[:] = False
+                found &= np.isin(left, _links(resampling, sample, number, again))
             advance(1.0 / replicates)
     return frozenset((a, b) for a, b in names[arrows[~found]].tolist())
+
+
+def _links(resampling: Resampling, sample: MemoryTable, number: int, again: SearchAgain | None) -> Integers:
+    """Return the links of a replicate; none if nothing can be learned from its rows."""
+    if again is None:
+        try:
+            return resampling.run(sample, number).links
+        except DataError:
+            return np.empty(0, np.int64)
+    drawn = gathered(sample, resampling.rows(number, sample.n_rows))
+    graph = DAG.from_arrays(sample.names, again.arrows(drawn, number))
+    return resampling.links_of(graph.to_cpdag(resampling.learner.knowledge))
 
 
 def sampled(table: Table) -> MemoryTable:

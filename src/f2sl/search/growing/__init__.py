@@ -33,6 +33,7 @@ from f2sl.storage.protocol import Engine
 
 if TYPE_CHECKING:
     from f2sl.stats.scores.gaussian import GaussianScore
+    from f2sl.storage.available import AvailableMoments
     from f2sl.storage.mixed.engine import MixedEngine
     from f2sl.storage.moments import Moments
 
@@ -102,16 +103,19 @@ def stages(effort: str, n: int, how: Disturbances) -> list[int]:
 def is_gaussian(engine: Engine, score: Score) -> bool:
     """Return whether the score follows from one matrix.
 
-    That is a Gaussian score of numbers, or the degenerate Gaussian of a mixed table, without missing values.
+    That is a Gaussian score of numbers, with missing values BIC alone, or the degenerate Gaussian of a mixed
+    table.
     """
-    from f2sl.stats.scores.gaussian import GaussianScore
+    from f2sl.stats.scores.gaussian import GaussianBIC, GaussianScore
 
     moments = engine.moments
-    if engine.counts is not None and moments is not None:
+    if moments is None:
+        return False
+    if engine.counts is not None:
         from f2sl.stats.scores.mixed import DegenerateGaussianBIC
 
         return isinstance(score, DegenerateGaussianBIC)
-    return isinstance(score, GaussianScore) and moments is not None and not moments.any_gaps
+    return isinstance(score, GaussianBIC if moments.any_gaps else GaussianScore)
 
 
 def search_growing(
@@ -164,8 +168,8 @@ def search_growing(
         "constraints": rules,
         "deadline": deadline,
     }
-    if gaussian and engine.counts is not None:
-        problem = of_blocks(cast("MixedEngine", engine), edge_cost, max_parents, rules)
+    if gaussian and (engine.counts is not None or cast("Moments", engine.moments).any_gaps):
+        problem = of_blocks(cast("MixedEngine | AvailableMoments", engine), edge_cost, max_parents, rules)
         found = search_numbers(problem, orders, **options)
     elif gaussian:
         of_table = cast("GaussianScore", score), cast("Moments", engine.moments)

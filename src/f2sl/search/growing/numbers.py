@@ -22,6 +22,7 @@ from f2sl.search.orders import following
 from f2sl.search.orders.parent_sets import RELATIVE_TOLERANCE
 from f2sl.stats.conditioning import COLLINEAR
 from f2sl.stats.scores.gaussian import GaussianScore
+from f2sl.storage.available import AvailableMoments
 from f2sl.storage.mixed.engine import MixedEngine
 from f2sl.storage.moments import Moments
 
@@ -73,10 +74,11 @@ def search_numbers(
     random = np.array([seed % 2**31], np.int64)
     width = len(problem.matrix)
     search.begin(best[1])
-    with search.kept(), stage("searching orders") as advance:
+    with stage("searching orders") as advance:
         for wanted in kicks:
             allowed = min(wanted * WORK_EACH, wanted * MOST_WORK // max(1, sum(kicks)))
-            left, most_work = wanted, search.work + allowed // width
+            left, begun = wanted, search.work
+            most_work = begun + allowed // width
             rounds = 1 if problem.by_blocks else max(1, STEPS_AT_ONCE // width)
             with search.kept():
                 while left and search.work <= most_work and not search.over:
@@ -85,8 +87,11 @@ def search_numbers(
                     left -= rounds
                     advance(rounds / sum(kicks))
                     if problem.by_blocks:
-                        each = (search.work - before) / rounds
-                        rounds = min(max(1, int(WORK_AT_ONCE / width / max(each, 1.0))), STEPS_AT_ONCE)
+                        # A single disturbance may take a hundredth of the next: so at most twice as many.
+                        each = max(
+                            (search.work - before) / rounds, (search.work - begun) / (wanted - left), 1.0
+                        )
+                        rounds = min(max(1, int(WORK_AT_ONCE / width / each)), 2 * rounds)
             best = search.better(best, search.climb())
     return Found(best[2], not search.over)
 
@@ -117,7 +122,7 @@ class _Search:
         n, m, w = self.n, max(1, min(size, self._most)), self._widest
         c, x = m, len(self._problem.matrix)
         if self._problem.by_blocks:
-            c = min(size + size // 4 * (w - 1), x)
+            c = min(size + size // FIRST_ROOM * (w - 1), x)  # one of `FIRST_ROOM` parents is of the widest
         else:
             w = 0
         self._families = Families(
@@ -247,8 +252,10 @@ def of_numbers(
     )
 
 
-def of_blocks(data: MixedEngine, edge_cost: float, max_parents: int | None, rules: Constraints) -> Problem:
-    """Return the problem of a table of both kinds, with the score "dg-bic"."""
+def of_blocks(
+    data: MixedEngine | AvailableMoments, edge_cost: float, max_parents: int | None, rules: Constraints
+) -> Problem:
+    """Return the problem of a table of both kinds, or of numbers with missing values, and BIC."""
     from f2sl.stats.scores.mixed import alone, prices
 
     n, rule, n_rows, start = data.n_variables, _rule(rules), data.n_rows, data.embedded.start
@@ -314,12 +321,14 @@ def _least_of_blocks(matrix: Floats, start: Integers) -> Floats:
     found = np.zeros((len(widths), int(widths.max(initial=1)) ** 2))
     with one_blas_thread():
         inverse = np.linalg.inv(matrix + RIDGE * np.eye(len(matrix)))
-        for v, (a, d) in enumerate(zip(start.tolist(), widths.tolist(), strict=False)):
+        for d in np.unique(widths):
             # What is left has the inverse of this part of the inverse.
-            part = inverse[a : a + d, a : a + d]
-            values, vectors = np.linalg.eigh((part + part.T) / 2)
-            left = 0.9 / np.maximum(values, 1e-300)
-            left[left < SURE] = COLLINEAR
-            factor = np.linalg.inv(np.linalg.cholesky((vectors * left) @ vectors.T))
-            found[v, : d * d] = factor.ravel()
+            alike = np.flatnonzero(widths == d)
+            columns = start[alike][:, None] + np.arange(d)
+            parts = inverse[columns[:, :, None], columns[:, None, :]]
+            values, vectors = np.linalg.eigh((parts + parts.swapaxes(1, 2)) / 2)
+            # Below 1 only by rounding: then the matrix has no inverse to speak of.
+            left = np.where((values > 0.9) & (values < 0.9 / SURE), 0.9 / np.maximum(values, 0.9), COLLINEAR)
+            factors = np.linalg.cholesky((vectors * left[:, None]) @ vectors.swapaxes(1, 2))
+            found[alike, : d * d] = np.linalg.inv(factors).reshape(len(alike), d * d)
     return found

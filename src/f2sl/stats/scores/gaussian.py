@@ -15,6 +15,10 @@ of the sample, and its matrix T is t times the variances of the sample on the di
 
 If the parents determine a child, a share `COLLINEAR` of its variance is assumed to be left. A family with too
 many parents for any residual has the score minus infinity.
+
+With missing values "bic-g" takes the correlations of the normal distribution that fits all rows best
+(:mod:`f2sl.storage.mixed.expected`), and a parent costs the more, the fewer rows have both it and the child.
+"bge" compares families on the rows that have all of their variables.
 """
 
 from __future__ import annotations
@@ -147,6 +151,14 @@ class GaussianBIC(GaussianScore):
     """Maximum log likelihood of linear Gaussian families less log(N) / 2 for each parameter."""
 
     tolerance = COLLINEAR
+
+    def bind(self, engine: Any) -> FamilyScores:
+        """Prepare the score to score families on an engine's correlations."""
+        if not engine.moments.any_gaps:
+            return super().bind(engine)
+        from f2sl.stats.scores.mixed import DegenerateGaussianBIC
+
+        return DegenerateGaussianBIC().bind(engine.moments)
 
     def matrix(self, correlations: Floats, n_rows: int | Floats) -> Floats:
         """Return the correlations."""

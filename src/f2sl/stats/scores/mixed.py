@@ -28,14 +28,16 @@ comes from one matrix (:attr:`~f2sl.storage.mixed.engine.MixedEngine.embedded`),
 microseconds however many rows there are. What is not linear in the columns, such as an effect of two states
 together that neither has alone, is not seen.
 
-With missing values families are compared on the rows that have all of their variables
-(:class:`~f2sl.stats.scores.base.AvailableFamilies`). One matrix from pairs of columns, each pair on its own
-rows, would be faster but is no answer: the rows of different pairs differ systematically, and where relations
-are strong that looks like further links.
+With missing values the matrix is that of the normal distribution that fits all rows best
+(:mod:`f2sl.storage.mixed.expected`), and a parent costs the more, the fewer rows have both it and the child.
+One matrix from pairs of columns, each pair on its own rows, is no answer: the rows of different pairs differ
+systematically, and where relations are strong that looks like further links. "bic-g" of numbers with missing
+values is the same score.
 
 **cg-bic** has, for each configuration of states, means and covariances of its own. Families of states alone
 have the score "bic", those of numbers alone "bic-g", to the last bit. A family with more configurations of
-states than rows has the score minus infinity.
+states than rows has the score minus infinity. With missing values families are compared on the rows that have
+all of their variables (:class:`~f2sl.stats.scores.base.AvailableFamilies`).
 """
 
 from __future__ import annotations
@@ -55,6 +57,7 @@ from f2sl.stats.scores.base import AvailableFamilies, Compared, FamilyScores, Sc
 from f2sl.stats.scores.gaussian import GaussianBIC
 from f2sl.stats.scores.likelihood import BIC, LogLikelihood
 from f2sl.stats.scores.tables import FamilyFormula
+from f2sl.storage.available import AvailableMoments
 from f2sl.storage.mixed.engine import Groups, MixedEngine
 from f2sl.storage.moments import DIGITS
 from f2sl.storage.protocol import Queries
@@ -256,7 +259,7 @@ class DegenerateGaussianBIC(Score):
         return np.where(sizes[everyone].sum(axis=1) < n_rows, scores, -np.inf)
 
 
-def alone(data: MixedEngine) -> Floats:
+def alone(data: MixedEngine | AvailableMoments) -> Floats:
     """Return the score "dg-bic" of each variable without parents, if its columns had a determinant of 1."""
     n_rows, sizes = data.n_rows, np.diff(data.embedded.start)
     own = -0.5 * n_rows * (1.0 + math.log(2.0 * math.pi)) * sizes
@@ -264,14 +267,14 @@ def alone(data: MixedEngine) -> Floats:
     return np.asarray(own + log_units(data, np.arange(data.n_variables)))
 
 
-def prices(data: MixedEngine) -> Floats:
+def prices(data: MixedEngine | AvailableMoments) -> Floats:
     """Return the penalty of "dg-bic" for each parent (row) of each child (column)."""
     sizes, together = np.diff(data.embedded.start).astype(np.float64), data.embedded.together
     found = 0.5 * math.log(data.n_rows) * np.outer(sizes, sizes) * (data.n_rows / np.maximum(together, 1))
     return np.asarray(np.where(together > 0, found, NEVER * data.n_rows))
 
 
-def embedded_columns(data: MixedEngine, sets: Integers) -> Queries:
+def embedded_columns(data: MixedEngine | AvailableMoments, sets: Integers) -> Queries:
     """Return the columns of the embedded matrix that belong to each set, one set a row."""
     start = data.embedded.start
     members = np.sort(sets, axis=1)
@@ -282,8 +285,10 @@ def embedded_columns(data: MixedEngine, sets: Integers) -> Queries:
     return Queries(columns, np.concatenate([[0], np.cumsum((last - first).sum(axis=1))]))
 
 
-def log_units(data: MixedEngine, children: Integers) -> Floats:
+def log_units(data: MixedEngine | AvailableMoments, children: Integers) -> Floats:
     """Return the contribution of units to the log score of each child, which is scored at variance 1."""
+    if isinstance(data, AvailableMoments):
+        return np.asarray(-0.5 * data.n_rows * np.log(data.variances[children]))
     result = np.zeros(len(children))
     numbers = data.is_number[children]
     result[numbers] = -0.5 * data.n_rows * np.log(data.moments.variances[data.place[children[numbers]]])

@@ -36,7 +36,7 @@ from f2sl.storage.blocks import cut
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.storage.mixed import _kernels, block_sums, expected
 from f2sl.storage.mixed.block_sums import CELLS
-from f2sl.storage.mixed.expected import Layout
+from f2sl.storage.mixed.expected import Embedded, Layout
 from f2sl.storage.mixed.shared import SharedSums
 from f2sl.storage.moments import DIGITS, CorrelationFormula, Moments, Scaling
 from f2sl.storage.protocol import CountingEngine, FoundPairs, PairFormula, Queries, Tables, merge_pairs
@@ -97,18 +97,6 @@ class OneKind:
 
     which: Integers
     pairs: FoundPairs
-
-
-@dataclass(frozen=True)
-class Embedded:
-    """Correlations of numbers and indicators; the columns of v are ``start[v]`` to ``start[v + 1]``.
-
-    `together` counts the samples that have both variables of each pair, (n_variables, n_variables).
-    """
-
-    correlations: Floats
-    start: Integers
-    together: Integers
 
 
 class MixedEngine:
@@ -268,7 +256,7 @@ class MixedEngine:
         return _Ratios(ratios, rows.astype(np.int64), states)
 
     @cached_property
-    def _layout(self) -> Layout:
+    def layout(self) -> Layout:
         """Columns of numbers, and of indicators of all states but the last that occurs."""
         occurs = self.counts.margins > 0
         owner = np.repeat(np.arange(len(self.states)), self._local_cardinalities)
@@ -293,12 +281,11 @@ class MixedEngine:
 
         With missing values, those of a normal distribution that fits all rows best (`expected.py`).
         """
-        layout, n = self._layout, self.n_variables
+        layout, n = self.layout, self.n_variables
+        if self.any_gaps:
+            return expected.expected(layout, self.n_rows, self._table.add_up)
         start = np.searchsorted(layout.owner, np.arange(n + 1))
-        if not self.any_gaps:
-            return Embedded(self._complete_correlations(layout), start, np.full((n, n), self.n_rows))
-        found, together = expected.expected_correlations(layout, self.n_rows, self._table.add_up)
-        return Embedded(found, start, together.astype(np.int64))
+        return Embedded(self._complete_correlations(layout), start, np.full((n, n), self.n_rows))
 
     def _complete_correlations(self, layout: Layout) -> Floats:
         """Return the correlations of the embedded columns of a table without missing values."""

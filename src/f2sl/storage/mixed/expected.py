@@ -1,10 +1,10 @@
-"""Correlations of all columns of a mixed table with missing values, by the EM algorithm.
+"""Correlations of all columns of a table with numbers and missing values, by the EM algorithm.
 
-The columns are those of :class:`~f2sl.storage.mixed.engine.Embedded`: numbers, and indicators of states,
-taken to be jointly normal. The correlations of pairs, each on its own rows, are no answer: the rows of
-different pairs may differ systematically, and then the matrix is that of no distribution. Maximum likelihood
-uses all that each row knows, and is right whenever a value is missing for reasons that the table holds ("at
-random"; Little and Rubin 2019, chapter 11).
+The columns are those of :class:`Embedded`: numbers, and indicators of states, taken to be jointly normal. The
+correlations of pairs, each on its own rows, are no answer: the rows of different pairs may differ
+systematically, and then the matrix is that of no distribution. Maximum likelihood uses all that each row
+knows, and is right whenever a value is missing for reasons that the table holds ("at random"; Little and
+Rubin 2019, chapter 11).
 
 The E step fills in each row's missing values by what its others predict, and adds the covariance that these
 leave open; the M step takes mean and covariance of the rows so completed. It begins with uncorrelated
@@ -22,7 +22,6 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -33,22 +32,41 @@ from numpy.typing import NDArray
 from f2sl._arrays import Floats, Integers
 from f2sl._progress import stage
 from f2sl._threads import one_blas_thread
+from f2sl.storage.memory.table import MemoryTable
 from f2sl.storage.mixed import _kernels
-from f2sl.storage.moments import Scaling
+from f2sl.storage.moments import AddUp, Scaling
 from f2sl.table.table import Block
 
 MOST_STEPS, NEAR = 50, 0.02
 """Steps at most, and the change of correlations at which they end, in standard errors."""
-WORK, LEAST_STEPS = 1e10, 3
-"""Multiplications of all steps together, and steps of a table that needs more."""
+WORK, LEAST_STEPS, FEWEST_STEPS = 1e10, 3, 2
+"""Multiplications of all steps together, and steps of a table that needs more; with fewer than two rows for
+each column, where predictions are mostly noise."""
 WIDE = 64
 """Missing columns of a row above which a library inverts their part of the precision."""
 GROUP_BITS, SPREAD = 16, np.uint64(0x9E3779B97F4A7C15)
 """Rows that lack the same are told from others by this many bits of a hash; an odd multiplier for it."""
 VALUES_AT_ONCE = 1 << 22
 """Values of rows that are completed at a time."""
+TINY = 1e-12
+"""Variance of a scaled column below which it does not vary: rows drawn from a table may all be alike."""
 DIGITS = 9
 """Correlations are rounded to this many decimal places: steps are no exact sums."""
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """Correlations of numbers and indicators; the columns of v are ``start[v]`` to ``start[v + 1]``.
+
+    `together` counts the samples that have both variables of each pair, (n_variables, n_variables). `mean`
+    and `covariance` are those of the scaled columns; None without missing values.
+    """
+
+    correlations: Floats
+    start: Integers
+    together: Integers
+    mean: Floats | None = None
+    covariance: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -77,7 +95,8 @@ class Layout:
         numbers, codes = block.numbers[:, a:b], block.codes[:, a:b]
         coarse[:, self.numbers], fine[:, self.numbers] = (half.T for half in self.scaling.halves(numbers))
         missing[:, self.of_numbers] = np.isnan(numbers).T
-        missing[:, self.states] = (codes >= self.cardinalities[:, None]).T
+        if len(self.states):
+            missing[:, self.states] = (codes >= self.cardinalities[:, None]).T
         first = np.cumsum(self.cardinalities) - self.cardinalities
         for v, own in enumerate(codes):
             there = np.flatnonzero(own < self.cardinalities[v])
@@ -93,7 +112,7 @@ def _observed(layout: Layout, block: Block) -> tuple[Floats, ...]:
     squares of the columns, (2, columns); for groups of rows that lack the same, with few exceptions, how
     many rows and columns these are.
     """
-    n, c, rows = len(layout.states) + len(layout.of_numbers), len(layout.owner), block.codes.shape[1]
+    n, c, rows = len(layout.states) + len(layout.of_numbers), len(layout.owner), block.numbers.shape[1]
     pairs, sums, groups = np.zeros((n, n)), np.zeros((2, c)), np.zeros((2, 1 << GROUP_BITS))
     # Whole numbers, which may overflow.
     signs = (np.arange(1, n + 1, dtype=np.uint64) * SPREAD) ** np.uint64(3)
@@ -117,7 +136,8 @@ def _steps(layout: Layout, n_rows: int, groups: Floats) -> int:
     lacks = columns / rows
     inverses = np.where(lacks > WIDE, lacks**3 / 16, lacks**3 / 2)  # a library multiplies faster
     each = inverses.sum() + (columns * (c + lacks)).sum() + n_rows * c * c / 8 + c**3
-    return int(np.clip(WORK / each, LEAST_STEPS, MOST_STEPS))
+    least = LEAST_STEPS if n_rows >= 2 * c else FEWEST_STEPS
+    return int(np.clip(WORK / each, least, MOST_STEPS))
 
 
 def _completed(
@@ -128,7 +148,7 @@ def _completed(
     Without a precision matrix columns are uncorrelated, and nothing is summed up of what is left open. With
     `exact` both halves of what was observed count, else the coarse ones alone.
     """
-    c, rows = len(layout.owner), block.codes.shape[1]
+    c, rows = len(layout.owner), block.numbers.shape[1]
     sums, products = np.zeros((2, c)), np.zeros((3 if exact else 1, c, c))
     left_open = np.zeros((c, c), np.int64)
     at_once, scale = max(1, VALUES_AT_ONCE // c), 2.0**layout.scaling.coarse_bits
@@ -164,38 +184,32 @@ def _fill_in(
     few = (lacked > 0) & ~wide
     shared = values, missing, order
     _kernels.fill_in(*shared, begin[few], end[few], owner, mean, precision, np.empty((0, 0)), *rest)
-    for k in np.flatnonzero(wide):
-        lacks = np.flatnonzero(missing[order[begin[k]]][owner])
-        inverse = _inverse(precision[np.ix_(lacks, lacks)])
-        _kernels.fill_in(*shared, begin[k : k + 1], end[k : k + 1], owner, mean, precision, inverse, *rest)
+    if not wide.any():
+        return
+    with one_blas_thread(of_scipy=True):
+        for k in np.flatnonzero(wide):
+            lacks = np.flatnonzero(missing[order[begin[k]]][owner])
+            inverse = _inverse(precision[np.ix_(lacks, lacks)])
+            one = begin[k : k + 1], end[k : k + 1]
+            _kernels.fill_in(*shared, *one, owner, mean, precision, inverse, *rest)
 
 
-def expected_correlations(
-    layout: Layout, n_rows: int, add_up: Callable[..., tuple[NDArray[Any], ...]]
-) -> tuple[Floats, Floats]:
+def expected(layout: Layout, n_rows: int, add_up: AddUp) -> Embedded:
     """Return the correlations of all columns, and how many samples have both variables of each pair."""
-    c, unit = len(layout.owner), layout.scaling.coarse_unit
+    c = len(layout.owner)
     scale = 2.0**layout.scaling.coarse_bits
     pairs, (first, second), groups = add_up(partial(_observed, layout))
     weight, observed = np.sqrt(pairs[np.ix_(layout.owner, layout.owner)]), np.diag(pairs)[layout.owner]
     mean = first / (observed * scale)
     variances = second / (observed * scale**2) - mean**2
-    # Variances up to 16, of all rows, fit into 62 bits.
-    bits = 58 - math.ceil(math.log2(n_rows))
     covariance, before, precision = np.diag(variances), np.eye(c), None
     steps, step = _steps(layout, n_rows, groups), 0
     with one_blas_thread(), stage("filling in missing values") as advance:
         while step < steps:
             last = step == steps - 1
-            sums, products, left_open = add_up(partial(_completed, layout, mean, precision, bits, last))
+            mean, covariance = _step(layout, n_rows, add_up, mean, precision, last)
             if precision is None:
-                left_open = np.rint(np.diag((n_rows - observed) * variances * 2.0**bits))
-            mean = (sums[0] + sums[1] / unit) / (scale * n_rows)
-            joined = products[0]
-            if last:
-                joined = joined + (products[1] + products[2] / unit) / unit
-            covariance = joined / scale**2 + left_open / 2.0**bits
-            covariance = covariance / n_rows - np.outer(mean, mean)
+                covariance[np.diag_indices(c)] += (1.0 - observed / n_rows) * variances
             correlations = _correlations(covariance)
             step += 1
             if (np.abs(correlations - before) * weight).max() < NEAR and step < steps:
@@ -203,7 +217,43 @@ def expected_correlations(
             before = correlations
             advance(1.0 / steps)
             precision = _precision(covariance, c / n_rows) if step < steps else None
-    return np.clip(np.round(before, DIGITS), -1.0, 1.0), pairs
+    start = np.searchsorted(layout.owner, np.arange(len(pairs) + 1))
+    return Embedded(_rounded(before), start, pairs.astype(np.int64), mean, covariance)
+
+
+def of_rows(layout: Layout, table: MemoryTable, of_all: Embedded, steps: int) -> Floats:
+    """Return the correlations of some rows of a table, by a few steps of EM from those of all its rows.
+
+    A column that does not vary is not correlated.
+    """
+    n_rows, c, mean, covariance = table.n_rows, len(layout.owner), of_all.mean, of_all.covariance
+    if mean is None or covariance is None:
+        _, covariance = _step(layout, n_rows, table.add_up, np.zeros(c), None, True)
+        return _rounded(_correlations(covariance))
+    for left in range(steps - 1, -1, -1):
+        precision = _precision(covariance, c / n_rows)
+        mean, covariance = _step(layout, n_rows, table.add_up, mean, precision, left == 0)
+    return _rounded(_correlations(covariance))
+
+
+def _step(
+    layout: Layout, n_rows: int, add_up: AddUp, mean: Floats, precision: Floats | None, exact: bool
+) -> tuple[Floats, Floats]:
+    """Return the mean and the covariance of completed rows, as `_completed` sums them up."""
+    unit, scale = layout.scaling.coarse_unit, 2.0**layout.scaling.coarse_bits
+    # Variances up to 16, of all rows, fit into 62 bits.
+    bits = 58 - math.ceil(math.log2(n_rows))
+    sums, products, left_open = add_up(partial(_completed, layout, mean, precision, bits, exact))
+    mean = (sums[0] + sums[1] / unit) / (scale * n_rows)
+    joined = products[0]
+    if exact:
+        joined = joined + (products[1] + products[2] / unit) / unit
+    covariance = joined / scale**2 + left_open / 2.0**bits
+    return mean, covariance / n_rows - np.outer(mean, mean)
+
+
+def _rounded(correlations: Floats) -> Floats:
+    return np.clip(np.round(correlations, DIGITS), -1.0, 1.0)
 
 
 def _inverse(matrix: Floats) -> Floats:
@@ -217,8 +267,9 @@ def _inverse(matrix: Floats) -> Floats:
 
 
 def _correlations(covariance: Floats) -> Floats:
-    spread = np.sqrt(np.diag(covariance))
-    found: Floats = covariance / np.outer(spread, spread)
+    variances = np.diag(covariance)
+    weights = np.where(variances > TINY, 1.0 / np.sqrt(np.maximum(variances, TINY)), 0.0)
+    found: Floats = covariance * np.outer(weights, weights)
     np.fill_diagonal(found, 1.0)
     return found
 
@@ -230,7 +281,7 @@ def _precision(covariance: Floats, share: float) -> Floats:
     as many columns as rows half.
     """
     ridge = max(share * share, 1e-7)
-    spread = np.sqrt(np.diag(covariance))
+    spread = np.sqrt(np.maximum(np.diag(covariance), TINY))
     matrix = _correlations(covariance) + ridge * np.eye(len(spread))
     inverse = np.linalg.inv(matrix) * (1.0 + ridge)
     return np.ascontiguousarray((inverse + inverse.T) / 2 / np.outer(spread, spread))
