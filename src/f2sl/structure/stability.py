@@ -1,9 +1,11 @@
-"""Check which of the directions that a score decides are stable.
+"""Check which of the directions that a score decides hold in other samples and without its model.
 
 The CPDAG of a learned DAG directs an edge if all equivalent DAGs do. That says nothing about other DAGs with
 nearly the same score, which another sample may favour. So the learner learns again from a few tables of as
 many rows, drawn with replacement (Friedman, Goldszmidt and Wyner 1999). An arrow that is not in the CPDAG of
-each of them is *weakly decided*. Arrows that cannot point the other way by the knowledge are not checked.
+each of them is *weakly decided*. Those in all of them may still follow from a model that the table does not
+obey; so the colliders they stand on are tested again (:mod:`f2sl.structure.colliders`). Arrows that cannot
+point the other way by the knowledge are not checked.
 
 Few tables are enough: an arrow that is found with probability p passes k of them with probability p^k.
 docs/evidence/confidence.md shows how often the arrows that pass are found again. Differences of score do not
@@ -29,6 +31,7 @@ from f2sl.errors import DataError
 from f2sl.graph import DAG, PDAG
 from f2sl.storage.memory.table import MemoryTable
 from f2sl.structure.base import StructureLearner
+from f2sl.structure.colliders import standing
 from f2sl.structure.resample import BOOTSTRAP, Resampling, gathered
 from f2sl.table import Table
 from f2sl.table.column import MIXED
@@ -73,7 +76,7 @@ def weakly_decided(
     replicates: int,
     again: SearchAgain | None = None,
 ) -> frozenset[tuple[str, str]]:
-    """Return the arrows of a CPDAG that some replicate lacks.
+    """Return the arrows of a CPDAG that some replicate lacks, or that follow from no tested collider.
 
     Parameters
     ----------
@@ -92,6 +95,7 @@ def weakly_decided(
     """
     names = np.array(cpdag.nodes, object)
     arrows = cpdag.directed_array
+    known = {(u, v) for u, v in arrows[~rules.allows(arrows[:, 1], arrows[:, 0])].tolist()}
     arrows = arrows[rules.allows(arrows[:, 1], arrows[:, 0])]
     resampling = Resampling(learner, (*cpdag.nodes, *table.merged), BOOTSTRAP, seed=0)
     links = [resampling.links_of(PDAG(cpdag.nodes, [arrow])) for arrow in names[arrows].tolist()]
@@ -103,6 +107,9 @@ def weakly_decided(
             if found.any():
                 found &= np.isin(left, _links(resampling, sample, number, again))
             advance(1.0 / replicates)
+        if found.any():
+            firm = standing(sample, cpdag, known)
+            found &= [(u, v) in firm for u, v in arrows.tolist()]
     return frozenset((a, b) for a, b in names[arrows[~found]].tolist())
 
 
