@@ -28,6 +28,7 @@ import warnings
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -63,7 +64,8 @@ LEARNERS = (
         Learner("f2sl-c", {"bins": 4}),
     ),
     *(Learner("f2sl-s"), Learner("f2sl-s", {"score": "k2"}), Learner("f2sl-s", {"score": "bic-g"})),
-    *(Learner("boss"), Learner("boss", {"score": "bdeu"}), Learner("boss", {"score": "cg-bic"}, most=10)),
+    *(Learner("boss", most=12), Learner("boss", {"score": "bdeu"}, most=12)),
+    Learner("boss", {"score": "cg-bic"}, most=10),
     *(Learner("mmhc"), Learner("mmhc", {"score": "bic"}), Learner("mmhc-c"), Learner("gsbn")),
     *(
         Learner("pc-stable"),
@@ -80,7 +82,7 @@ LEARNERS = (
         Learner("dag-gnn", {"epochs": 5}, most=7),
     ),
     *(
-        Learner(name, call="learn_pc", most=12 if "sll" in name or "s2tmb" in name else 100)
+        Learner(name, call="learn_pc", most=12 if "sll" in name or "s2tmb" in name else 60)
         for name in ("fcbf", "fcbf-confirmed", "mrmr", "mmpc", "hiton-pc", "pc-simple", "sll-pc", "s2tmb-pc")
     ),
     *(
@@ -92,7 +94,7 @@ LEARNERS = (
 )
 """All learners, by the names of the command line, and some with other options."""
 
-EVERY_TABLE = ("f2sl-h", "f2sl-c", "f2sl-s", "boss", "pc-stable")
+EVERY_TABLE = ("f2sl-h", "f2sl-c", "f2sl-s", "pc-stable")
 """Learners that meet all tables; the others meet some of each sort."""
 
 ENGINES = ("memory", "stream", "dask")
@@ -257,43 +259,45 @@ def work(plan: dict[str, Any]) -> None:
 
 
 def done_by(source: Path, plan: dict[str, Any]) -> list[str]:
-    """Run `work` with the f2sl of a folder; return its lines."""
+    """Run `work` with the f2sl of a folder; return its lines, fewer if the process ends early."""
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     environment = {**os.environ, **threads, "PYTHONPATH": str(source)}
     command = [sys.executable, str(Path(__file__).resolve()), "work"]
+    pipe = subprocess.PIPE
+    started = time.perf_counter()
     done = subprocess.run(
-        command, env=environment, input=json.dumps(plan), stdout=subprocess.PIPE, text=True, check=False
+        command, env=environment, input=json.dumps(plan), stdout=pipe, text=True, check=False
     )
     lines = done.stdout.splitlines()
+    told = f"{', '.join(plan['learners'])}: {time.perf_counter() - started:.0f} s"
     if done.returncode:
-        after = lines[-1] if lines else "nothing"
-        raise SystemExit(f"learning ended with code {done.returncode} after {after}")
+        lines = lines[: done.stdout.count("\n")]  # the last one may be cut off
+        told += f"; ENDED with code {done.returncode} after {lines[-1] if lines else 'nothing'}"
+    print(told, file=sys.stderr, flush=True)
     return lines
 
 
-def record(path: Path, source: Path, kinds: list[str], names: list[str], most: int, jobs: int) -> None:
-    """Learn from all tables by all learners, in several processes, and write the record."""
-    chosen = [learner.name for learner in LEARNERS if not names or learner.name in names]
-    if unknown := set(names) - set(chosen):
+def record(path: Path, source: Path, kinds: list[str], names: list[str], most: int, jobs: int) -> bool:
+    """Learn from the tables in several processes and write the record; return whether it is complete."""
+    chosen = [learner for learner in LEARNERS if not names or learner.name in names]
+    if unknown := set(names) - {learner.name for learner in chosen}:
         raise SystemExit(f"unknown learners: {', '.join(sorted(unknown))}")
     with tempfile.TemporaryDirectory() as folder:
         tables = written(Path(folder), kinds, most)
-        parts = [chosen[part::PARTS] for part in range(min(PARTS, len(chosen)))]
+        parts = [[learner.name for learner in chosen[part::PARTS]] for part in range(min(PARTS, len(chosen)))]
         plans = [{"learners": part, "tables": tables, "to read": []} for part in parts]
         plans[-1]["to read"] = tables
         with ThreadPoolExecutor(jobs) as pool:
-            lines = [
-                line
-                for part in pool.map(lambda plan: done_by(source.resolve(), plan), plans)
-                for line in part
-            ]
+            lines = [line for part in pool.map(partial(done_by, source.resolve()), plans) for line in part]
     path.write_text("\n".join(sorted(lines)) + "\n", encoding="utf-8")
     faults = [line for line in lines if '"fault: ' in line]
+    n_results, expected = len(lines) - len(tables), sum(len([*tasks(one, tables)]) for one in chosen)
     print(
-        f"{len(lines) - len(tables):,} results on {len(tables)} tables, {len(faults)} of them faults",
+        f"{n_results:,} of {expected:,} results on {len(tables)} tables, {len(faults)} of them faults",
         *faults,
         sep="\n",
     )
+    return n_results == expected
 
 
 # The comparison
@@ -393,8 +397,7 @@ def main() -> int:
     asked = parser.parse_args()
     if asked.command == "compare":
         return compare(asked.old, asked.new, asked.part)
-    record(asked.file, asked.source, asked.kinds, asked.learners, asked.most, asked.jobs)
-    return 0
+    return not record(asked.file, asked.source, asked.kinds, asked.learners, asked.most, asked.jobs)
 
 
 if __name__ == "__main__":

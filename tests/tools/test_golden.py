@@ -32,7 +32,7 @@ def records(tmp_path_factory):
     for path in paths:
         done = golden("record", path, "--learners", "f2sl-c", "pc fcbf", "--most", 1)
         assert done.returncode == 0, done.stderr
-        assert "results on 3 tables, 0 of them faults" in done.stdout
+        assert "18 of 18 results on 3 tables, 0 of them faults" in done.stdout
     return paths
 
 
