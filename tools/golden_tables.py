@@ -133,6 +133,12 @@ def random_mixed(n: int, n_rows: int, seed: int, shape: Callable[[Any], Any] = l
     return pd.DataFrame({f"x{v}": columns[f"x{v}"] for v in rng.permutation(n)})
 
 
+def codes_and_labels(n_rows: int, seed: int) -> pd.DataFrame:
+    """Draw integers that stand for states, beside labels."""
+    frame = random_discrete(8, n_rows, seed, 10, 0)
+    return frame.assign(**{name: frame[name].map(lambda state: f"is {state}") for name in ("x0", "x5")})
+
+
 def of_sklearn(name: str, columns: slice = slice(None), target: bool = False) -> pd.DataFrame:
     """Return columns of a table of scikit-learn; a target that is wanted has labels."""
     from sklearn import datasets
@@ -193,6 +199,7 @@ MAKERS: dict[str, dict[str, Callable[[], pd.DataFrame]]] = {
         "codes 7": partial(random_discrete, 7, 900, 16, 5, 0),
         "codes 10": partial(random_discrete, 10, 400, 17, 6, 1),
         "codes of ten": partial(random_discrete, 8, 700, 18, 10, 0),
+        "codes and labels": partial(codes_and_labels, 700, 18),
         "fair": partial(of_statsmodels, "fair", *FAIR, most=1500, labels=FAIR),
         "fair as codes": partial(
             of_statsmodels, "fair", "rate_marriage", "religious", "occupation", "occupation_husb"
