@@ -37,6 +37,9 @@ COMMANDS = {
 }
 """The commands in the order of the help, each a function of that name in a file of that name."""
 
+GONE = {"--cpdag": "f2sl learn saves and shows what the data decide; --dag asks for one DAG of it"}
+"""Options of earlier versions, and what there is instead."""
+
 _FILES = {"pc": "one_target", "mb": "one_target"}
 """Files that hold more than one command."""
 
@@ -125,4 +128,7 @@ def _one_line(error: Any) -> str:
     """Return the message of a usage error as one line in our own form."""
     message = " ".join(error.format_message().split()).rstrip(".")
     where = error.ctx.command_path if error.ctx is not None else "f2sl"
+    option = getattr(error, "option_name", "")
+    if option in GONE:
+        return f"no such option: {option}; {GONE[option]}"
     return f"{message[:1].lower()}{message[1:]}; see {where} --help"

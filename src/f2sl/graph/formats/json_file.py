@@ -1,13 +1,14 @@
 """f2sl's own format: JSON with names, compact and the same for the same graph.
 
 ``{"format":"f2sl-graph","version":1,"kind":"PDAG","nodes":["a","b","c"],
-"directed":[["a","b"]],"undirected":[["b","c"]],"weights":null}``
+"directed":[["a","b"]],"undirected":[["b","c"]],"weights":null,"dag":[["a","b"],["b","c"]]}``
 
 ``weights`` is null or an object with the lists ``directed`` and ``undirected``, in the order of the edges,
-with null for an edge without a weight. Four keys are optional. ``weak`` lists the directed edges that are
-only weakly decided. ``knowledge`` holds the knowledge about edges
-that the graph was learned with (see :mod:`f2sl.knowledge.files`). ``read_as`` holds the kind of each column
-or, if it was cut, its intervals. ``learned_by`` names the learner (``algorithm``) and holds its ``options``
+with null for an edge without a weight. ``dag`` lists the edges of one DAG of a PDAG: that with the best
+score, or that of ``to_dag()``. Five keys are optional: ``dag``, and these four. ``weak`` lists the directed
+edges that are only weakly decided. ``knowledge`` holds the knowledge about edges that the graph was learned
+with (see :mod:`f2sl.knowledge.files`). ``read_as`` holds the kind of each column or, if it was cut, its
+intervals. ``learned_by`` names the learner (``algorithm``) and holds its ``options``
 and those of ``reading`` that differ from the defaults, and the number of ``rows``.
 
 From a network, in the format of :mod:`f2sl.network.formats.json_file`, only the graph is read. A confidence
@@ -19,10 +20,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from f2sl._constants import INTERVAL, OTHER
 from f2sl.errors import GraphError, OptionError
+from f2sl.graph.dag import DAG
 from f2sl.graph.formats.common import NO_WEIGHT, FormatError, arrows, as_class, decoded, lines, parsed_weight
 from f2sl.graph.pdag import PDAG
 
@@ -38,7 +41,7 @@ def write(graph: PDAG, form: str = FORMAT, more: Mapping[str, Any] | None = None
     Examples
     --------
     >>> print("".join(write(PDAG(["a", "b"], undirected=[("a", "b")]))).split(',"nodes"')[1])
-    :["a","b"],"directed":[],"undirected":[["a","b"]],"weights":null}
+    :["a","b"],"directed":[],"undirected":[["a","b"]],"weights":null,"dag":[["a","b"]]}
     <BLANKLINE>
     """
     graph_class = type(graph).__name__
@@ -56,6 +59,9 @@ def write(graph: PDAG, form: str = FORMAT, more: Mapping[str, Any] | None = None
         yield '],"undirected":['
         yield from _joined(weight or "null" for _, _, weight in lines(graph))
         yield "]}"
+    if graph_class == "PDAG":
+        with suppress(GraphError):  # no DAG with these edges obeys the knowledge
+            yield f',"dag":{_compact(graph.to_dag().directed_edges)}'
     if graph.weak:
         yield f',"weak":{_compact(sorted(graph.weak))}'
     if graph.knowledge:
@@ -106,7 +112,23 @@ def read(content: bytes) -> PDAG:
     graph.weak = frozenset(_edges(_list_of(given, "weak"), "weak"))
     if strangers := sorted(graph.weak.difference(directed)):
         raise FormatError(f'"weak" holds {list(strangers[0])!r}, which is none of the directed edges')
+    if "dag" in given:
+        graph.dag = _dag_of(graph, _edges(_list_of(given, "dag"), "dag"))
     return graph
+
+
+def _dag_of(graph: PDAG, edges: list[tuple[str, str]]) -> DAG:
+    """Return the DAG of a graph, given by its edges."""
+    dag = DAG(graph.nodes, edges)
+    if dag.skeleton() != graph.skeleton():
+        raise FormatError('"dag" does not have the edges of the graph')
+    usual = graph.to_dag()
+    if dag == usual:
+        return usual  # which says whether it is a consistent extension
+    if lost := sorted(set(graph.directed_edges).difference(edges)):
+        raise FormatError(f'"dag" lacks the directed edge {list(lost[0])!r}')
+    weights = graph._weights_of(dag.directed_array)
+    return DAG.from_arrays(dag.nodes, dag.directed_array, weights_directed=weights)._learned_like(graph)
 
 
 def parsed(content: bytes, formats: Sequence[str]) -> dict[str, Any]:
