@@ -57,6 +57,12 @@ NASTY = [
 ]
 
 
+GRAPH_OF_AN_OLDER_VERSION = (
+    '{"format":"f2sl-graph","version":1,"kind":"DAG","nodes":["a","b"],"directed":[["a","b"]],'
+    '"undirected":[],"weights":null}'
+)
+
+
 def round_trip(graph, suffix):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"graph{suffix}"
@@ -119,8 +125,52 @@ def test_json_is_compact_and_hides_rounding_noise(tmp_path):
     graph.save(tmp_path / "g.json")
     assert (tmp_path / "g.json").read_text("utf-8") == (
         '{"format":"f2sl-graph","version":1,"kind":"PDAG","nodes":["a","ü"],"directed":[["ü","a"]],'
-        '"undirected":[],"weights":{"directed":[0.3],"undirected":[]}}\n'
+        '"undirected":[],"weights":{"directed":[0.3],"undirected":[]},"dag":[["ü","a"]]}\n'
     )
+
+
+def test_json_keeps_the_dag_of_a_pdag(tmp_path):
+    graph = PDAG(["c", "b", "a"], undirected=[("a", "b"), ("b", "c")], weights={("a", "b"): 0.5})
+    graph.save(tmp_path / "usual.json")
+    assert load_graph(tmp_path / "usual.json").dag.directed_edges == [("b", "c"), ("a", "b")]
+    graph.dag = DAG(["c", "b", "a"], [("c", "b"), ("b", "a")], weights={("b", "a"): 0.5})
+    graph.save(tmp_path / "own.json")
+    again = load_graph(tmp_path / "own.json")
+    assert (again, again.to_dag(), again.to_dag().weights) == (graph, graph.dag, graph.dag.weights)
+    assert again.reorder(["a", "b", "c"]).to_dag() == graph.dag
+    again.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "own.json").read_bytes()
+
+
+def test_json_says_of_a_dag_what_the_extension_lost(tmp_path):
+    cycle = PDAG([*"abc"], [("a", "b"), ("b", "c"), ("c", "a")])
+    cycle.save(tmp_path / "g.json")
+    dag = load_graph(tmp_path / "g.json").dag
+    assert (dag.is_consistent_extension, dag.arrowheads_lost) == (False, 1)
+
+
+def test_json_without_a_dag_opens(tmp_path):
+    path = written(tmp_path, "g.json", GRAPH_OF_AN_OLDER_VERSION)
+    assert load_graph(path) == DAG(["a", "b"], [("a", "b")])
+    path = written(tmp_path, "g.json", GRAPH_OF_AN_OLDER_VERSION.replace('"DAG"', '"PDAG"'))
+    assert (load_graph(path).dag, load_graph(path).to_dag()) == (None, DAG(["a", "b"], [("a", "b")]))
+
+
+@pytest.mark.parametrize(
+    ("dag", "told"),
+    [
+        ('[["a","b"]]', "does not have the edges of the graph"),
+        ('[["b","a"],["b","c"]]', r"lacks the directed edge \['a', 'b'\]"),
+        ('[["a","b"],["b"]]', "not a pair of names"),
+        ("3", "not a list"),
+    ],
+)
+def test_a_dag_of_another_graph_is_refused(tmp_path, dag, told):
+    graph = PDAG(["a", "b", "c"], [("a", "b")], [("b", "c")])
+    graph.save(tmp_path / "g.json")
+    text = (tmp_path / "g.json").read_text().replace('"dag":[["a","b"],["b","c"]]', f'"dag":{dag}')
+    with pytest.raises(F2SLError, match=told):
+        load_graph(written(tmp_path, "g.json", text))
 
 
 def test_csv_lists_isolated_nodes_as_rows(tmp_path):
@@ -405,9 +455,14 @@ def test_model_strings_that_are_none_are_refused(tmp_path, text, told):
         load_graph(tmp_path / "g.modelstring")
 
 
-@pytest.mark.parametrize(
-    "graph", [PDAG(["a", "b"], undirected=[("a", "b")]), DAG(["a:b"]), DAG(["a]"]), DAG(["a", " b"])]
-)
+def test_a_model_string_of_a_pdag_holds_its_dag(tmp_path):
+    chain = PDAG(["a", "b", "c"], undirected=[("a", "b"), ("b", "c")])
+    chain.dag = DAG(["a", "b", "c"], [("b", "a"), ("b", "c")])
+    save_graph(chain, tmp_path / "g.modelstring")
+    assert load_graph(tmp_path / "g.modelstring") == chain.dag
+
+
+@pytest.mark.parametrize("graph", [DAG(["a:b"]), DAG(["a]"]), DAG(["a", " b"])])
 def test_what_a_model_string_cannot_hold_is_not_written(tmp_path, graph):
     with pytest.raises(F2SLError, match="model string"):
         save_graph(graph, tmp_path / "g.modelstring")

