@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from f2sl import Knowledge
 from f2sl.errors import F2SLError, FileError, GraphError
 from f2sl.graph import DAG, PDAG, check_writable, load_graph, save_graph, write_atomically
 from f2sl.graph.io import FORMATS
@@ -142,11 +143,15 @@ def test_json_keeps_the_dag_of_a_pdag(tmp_path):
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "own.json").read_bytes()
 
 
-def test_json_says_of_a_dag_what_the_extension_lost(tmp_path):
+def test_json_of_a_graph_without_a_consistent_extension_has_no_dag(tmp_path):
     cycle = PDAG([*"abc"], [("a", "b"), ("b", "c"), ("c", "a")])
-    cycle.save(tmp_path / "g.json")
-    dag = load_graph(tmp_path / "g.json").dag
-    assert (dag.is_consistent_extension, dag.arrowheads_lost) == (False, 1)
+    square = PDAG([*"abcd"], undirected=[("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")])
+    contradicted = PDAG([*"ab"], [("a", "b")])
+    contradicted.knowledge = Knowledge(required=[("b", "a")])
+    for graph in (cycle, square, contradicted):
+        graph.save(tmp_path / "g.json")
+        assert load_graph(tmp_path / "g.json") == graph
+        assert load_graph(tmp_path / "g.json").dag is None
 
 
 def test_json_without_a_dag_opens(tmp_path):

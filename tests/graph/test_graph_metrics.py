@@ -128,6 +128,24 @@ def test_counts_agree_with_the_twin(data, convention):
     assert compare(shuffled(truth, data), shuffled(learned, data), convention=convention) == result
 
 
+@examples(30)
+@given(st.data())
+def test_adjacencies_and_the_shd_of_dags_agree_with_pgmpy(data):
+    from pgmpy import base, metrics
+
+    truth = data.draw(pdags(6).filter(lambda g: g.n_edges)).to_dag()
+    learned = data.draw(pdags(6).filter(lambda g: g.n_nodes == truth.n_nodes and g.n_edges)).to_dag()
+    theirs = []
+    for graph in (truth, learned):
+        theirs.append(base.DAG(graph.directed_edges))
+        theirs[-1].add_nodes_from(graph.nodes)
+    found, as_they_are = compare(truth, learned), compare(truth, learned, convention="paper")
+    rates = metrics.AdjacencyConfusionMatrix(["precision", "recall", "f1"]).evaluate(*theirs)
+    expected = [pytest.approx(rates[name]) for name in ("precision", "recall", "f1")]
+    assert [found.adjacency_precision, found.adjacency_recall, found.adjacency_f1] == expected
+    assert as_they_are.shd == metrics.SHD().evaluate(*theirs)
+
+
 @examples(40)
 @given(pdags(5), pdags(5))
 def test_a_learned_dag_and_its_cpdag_are_compared_alike(truth, learned):

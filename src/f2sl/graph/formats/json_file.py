@@ -4,12 +4,12 @@
 "directed":[["a","b"]],"undirected":[["b","c"]],"weights":null,"dag":[["a","b"],["b","c"]]}``
 
 ``weights`` is null or an object with the lists ``directed`` and ``undirected``, in the order of the edges,
-with null for an edge without a weight. ``dag`` lists the edges of one DAG of a PDAG: that with the best
-score, or that of ``to_dag()``. Five keys are optional: ``dag``, and these four. ``weak`` lists the directed
-edges that are only weakly decided. ``knowledge`` holds the knowledge about edges that the graph was learned
-with (see :mod:`f2sl.knowledge.files`). ``read_as`` holds the kind of each column or, if it was cut, its
-intervals. ``learned_by`` names the learner (``algorithm``) and holds its ``options``
-and those of ``reading`` that differ from the defaults, and the number of ``rows``.
+with null for an edge without a weight. Five keys are optional. ``dag`` lists the edges of one DAG of a PDAG,
+that with the best score or that of ``to_dag()``, unless the PDAG has no consistent extension. ``weak`` lists
+the directed edges that are only weakly decided. ``knowledge`` holds the knowledge about edges that the graph
+was learned with (see :mod:`f2sl.knowledge.files`). ``read_as`` holds the kind of each column or, if it was
+cut, its intervals. ``learned_by`` names the learner (``algorithm``) and holds its ``options`` and those of
+``reading`` that differ from the defaults, and the number of ``rows``.
 
 From a network, in the format of :mod:`f2sl.network.formats.json_file`, only the graph is read. A confidence
 has the keys of its averaged graph and others (see :class:`f2sl.Confidence`).
@@ -20,7 +20,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from f2sl._constants import INTERVAL, OTHER
@@ -59,9 +58,8 @@ def write(graph: PDAG, form: str = FORMAT, more: Mapping[str, Any] | None = None
         yield '],"undirected":['
         yield from _joined(weight or "null" for _, _, weight in lines(graph))
         yield "]}"
-    if graph_class == "PDAG":
-        with suppress(GraphError):  # no DAG with these edges obeys the knowledge
-            yield f',"dag":{_compact(graph.to_dag().directed_edges)}'
+    if (dag := _one_dag(graph)) is not None:
+        yield f',"dag":{_compact(dag.directed_edges)}'
     if graph.weak:
         yield f',"weak":{_compact(sorted(graph.weak))}'
     if graph.knowledge:
@@ -73,6 +71,17 @@ def write(graph: PDAG, form: str = FORMAT, more: Mapping[str, Any] | None = None
     for key, value in (more or {}).items():
         yield f",{_text(key)}:{_compact(value)}"
     yield "}\n"
+
+
+def _one_dag(graph: PDAG) -> DAG | None:
+    """Return a DAG of a PDAG, if it has a consistent extension."""
+    if isinstance(graph, DAG):
+        return None
+    try:
+        dag = graph.to_dag()
+    except GraphError:  # no DAG with these edges obeys the knowledge
+        return None
+    return dag if dag.is_consistent_extension else None
 
 
 def _compact(value: Any) -> str:
@@ -119,16 +128,13 @@ def read(content: bytes) -> PDAG:
 
 def _dag_of(graph: PDAG, edges: list[tuple[str, str]]) -> DAG:
     """Return the DAG of a graph, given by its edges."""
-    dag = DAG(graph.nodes, edges)
-    if dag.skeleton() != graph.skeleton():
+    rows = DAG(graph.nodes, edges).directed_array
+    if PDAG.from_arrays(graph.nodes, undirected=rows) != graph.skeleton():
         raise FormatError('"dag" does not have the edges of the graph')
-    usual = graph.to_dag()
-    if dag == usual:
-        return usual  # which says whether it is a consistent extension
     if lost := sorted(set(graph.directed_edges).difference(edges)):
         raise FormatError(f'"dag" lacks the directed edge {list(lost[0])!r}')
-    weights = graph._weights_of(dag.directed_array)
-    return DAG.from_arrays(dag.nodes, dag.directed_array, weights_directed=weights)._learned_like(graph)
+    dag = DAG.from_arrays(graph.nodes, rows, weights_directed=graph._weights_of(rows))
+    return dag._learned_like(graph)
 
 
 def parsed(content: bytes, formats: Sequence[str]) -> dict[str, Any]:
