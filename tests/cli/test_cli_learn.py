@@ -209,6 +209,14 @@ def test_the_dag_is_shown_saved_and_drawn_if_asked_for(csv, tmp_path, capsys):
     assert told["graph"] == {"directed": [list(edge) for edge in dag.directed_edges], "undirected": []}
 
 
+def test_python_and_the_shell_save_the_same(csv, tmp_path):
+    model, out = api.learn(str(csv)), tmp_path / "graph.json"
+    model.graph_.save(tmp_path / "python.json")
+    assert main(["learn", str(csv), "--out", str(out), "--quiet"]) == 0
+    assert out.read_bytes() == (tmp_path / "python.json").read_bytes()
+    assert (load_graph(out), load_graph(out).to_dag()) == (model.graph_, model.dag_)
+
+
 def test_the_option_for_the_cpdag_is_gone_with_a_hint(csv, capsys):
     assert main(["learn", str(csv), "--cpdag"]) == 2
     told = capsys.readouterr().err

@@ -190,6 +190,8 @@ class TestCommands:
         capsys.readouterr()
         assert main(learn) == 0
         learned = rows_of(capsys.readouterr().out)
+        if how in ([], ["--dag"]):  # the class of the truth is found
+            assert learned[0] == ("SHD", "0") and ("Arrowhead F1", "1.000") in learned
         assert main([*learn, "--json"]) == 0
         content = json.loads(capsys.readouterr().out)
         of_page = content_of(tmp_path / "page.html")
