@@ -30,7 +30,7 @@ from comparing.data import NETWORKS, draw, network_of
 from comparing.page import put
 from f2sl._threads import resolve_jobs
 from f2sl.errors import F2SLWarning
-from f2sl.structure.base import STRUCTURE, shown_by
+from f2sl.structure.base import STRUCTURE
 from f2sl.structure.resample import METHODS, Resampling
 from f2sl_paper.figures import FAINT, as_svg, look
 from f2sl_paper.harness.job import DONE, Ended
@@ -87,7 +87,7 @@ def measured(key: Key) -> dict[str, Any]:
     started = time.perf_counter()
     found = f2sl.bootstrap(table, key.learner, key.replicates, method=key.method)
     seconds = time.perf_counter() - started
-    shown = shown_by(single)
+    shown = single.graph_
     strengths = {edge: abs(weight) for edge, weight in (shown.weights or {}).items()}
     directed = set(shown.directed_edges)
     pairs = [(found.nodes[a], found.nodes[b]) for a, b in found.pairs.tolist()]
@@ -110,8 +110,8 @@ def measured(key: Key) -> dict[str, Any]:
     measures["in bin"] = np.bincount(place, minlength=len(BINS) - 1).tolist()
     measures["right in bin"] = np.bincount(place[right], minlength=len(BINS) - 1).tolist()
     measures["threshold"] = found.threshold
-    measures["shd"] = f2sl.compare(data.truth, found).shd_cpdag
-    measures["shd of one fit"] = f2sl.compare(data.truth, single.graph_).shd_cpdag
+    measures["shd"] = f2sl.compare(data.truth, found).shd
+    measures["shd of one fit"] = f2sl.compare(data.truth, single).shd
     measures["links kept"] = found.graph.n_edges
     measures["false links"] = found.graph.n_edges - len(links & as_links(_edges(found.graph)))
     return measures

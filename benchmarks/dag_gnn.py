@@ -32,7 +32,7 @@ def main() -> None:
         for seed in range(options.networks):
             network = f2sl.random_network(VARIABLES, EDGES, kind="number", seed=seed)
             model = f2sl.DAGGNN(epochs=epochs).fit(network.sample(ROWS, seed=seed))
-            found = f2sl.compare(network.graph, model.graph_)
+            found = f2sl.compare(network, model, convention="paper")
             distances.append(found.shd)
             print(
                 f"{epochs:>6}{seed:>9}{found.shd:>6}{found.reverse:>9}{found.miss:>6}{found.extra:>7}"

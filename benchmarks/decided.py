@@ -98,7 +98,7 @@ def measured(key: Key) -> dict[str, Any]:
     f2sl.F2SLh(**options, stability=0).fit(table)
     learning = time.process_time() - started
     resampling = Resampling(model, table.names, BOOTSTRAP, seed=1)
-    graph = model.cpdag_
+    graph = model.graph_
     arrows = graph.directed_edges
     links = [int(resampling.links_of(f2sl.PDAG(graph.nodes, [arrow]))[0]) for arrow in arrows]
     repeated = np.zeros(len(arrows))

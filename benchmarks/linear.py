@@ -95,8 +95,7 @@ def causal_learn(search: str, frame: Any) -> f2sl.PDAG:
 
 
 def own(algorithm: str, frame: Any, **options: Any) -> f2sl.PDAG:
-    model = f2sl.learn(frame, algorithm, **options)
-    return getattr(model, "cpdag_", model.graph_)
+    return f2sl.learn(frame, algorithm, **options).graph_
 
 
 OWN = {"F2SL-h": "f2sl-h", "F2SL-c": "f2sl-c", "MMHC": "mmhc", "GSBN": "gsbn"}
@@ -182,7 +181,7 @@ def measure(learner: str, frame: Any, truth: f2sl.DAG, begin: Callable[[], None]
     compared = f2sl.compare(
         truth.to_cpdag(), found.reorder(truth.nodes), distances=find_spec("gadjid") is not None
     )
-    figures = {"shd_cpdag": compared.shd_cpdag, "skeleton_f1": round(compared.skeleton_f1, 5)}
+    figures = {SHD: compared.shd, "skeleton_f1": round(compared.adjacency_f1, 5)}
     if compared.distances is not None:
         pairs = truth.n_nodes * (truth.n_nodes - 1)
         figures["ancestor_aid"] = round(compared.distances.ancestor_aid / pairs, 5)

@@ -75,7 +75,7 @@ def pybnesian(frame: Any) -> f2sl.DAG:
 
 
 def f2sl_h(frame: Any, **options: Any) -> f2sl.PDAG:
-    return f2sl.learn(frame, "f2sl-h", stability=0, **options).graph_
+    return f2sl.learn(frame, "f2sl-h", stability=0, **options).dag_
 
 
 OWN, BY_GROUPS, BINNED, PEER = "F2SL-h", "cg-bic", "5 bins", "PyBNesian"
@@ -198,7 +198,7 @@ def measure(learner: str, frame: Any, truth: f2sl.DAG, begin: Callable[[], None]
     # Variables that were left out have no edges.
     learned = f2sl.PDAG(truth.nodes, found.directed_edges, found.undirected_edges).to_dag()
     compared = f2sl.compare(truth, learned)
-    return Measured(seconds, {"shd_cpdag": compared.shd_cpdag, "skeleton_f1": round(compared.skeleton_f1, 5)})
+    return Measured(seconds, {"shd_cpdag": compared.shd, "skeleton_f1": round(compared.adjacency_f1, 5)})
 
 
 class Results(Lines[Key]):

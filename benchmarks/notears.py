@@ -94,7 +94,7 @@ def table(family: str, variables: int, edges: int, networks: int) -> None:
             started = time.perf_counter()
             graphs[name] = learn(frame)
             spent[name].append(time.perf_counter() - started)
-            shds[name].append(f2sl.compare(network.graph, graphs[name]).shd)
+            shds[name].append(f2sl.compare(network, graphs[name], convention="paper").shd)
         cells = "".join(f"{shds[name][-1]:>6.0f}{spent[name][-1]:>10.2f}" for name in names)
         same = set(graphs["expm"].directed_edges) == set(graphs.get("gcastle", network.graph).directed_edges)
         equal += same

@@ -104,7 +104,7 @@ def pc_lines(data: Data) -> Iterator[Line]:
             model = f2sl.learn(table, "f2sl-c", ties="keep", names=names, kinds="states")
             found = f2sl.compare_pc(truth, model.pc_)
             scores.append((found.precision, found.recall, found.f1))
-            gap = f2sl.compare(truth, model.graph_)
+            gap = f2sl.compare(truth, model)
             gaps.append((gap.miss, gap.extra))
         mean = np.mean(scores, axis=0)
         met = bool((np.abs(mean - PC[cell]) <= 0.02).all())
@@ -132,7 +132,7 @@ def pc_lines(data: Data) -> Iterator[Line]:
 
 
 def shd(model: f2sl.F2SLc | f2sl.F2SLs, truth: f2sl.DAG) -> float:
-    return f2sl.compare(truth, model.graph_.to_dag()).shd
+    return f2sl.compare(truth, model.dag_, convention="paper").shd
 
 
 def shd_lines(data: Data, with_shuffled: bool) -> Iterator[Line]:

@@ -140,7 +140,7 @@ def measure(n: int) -> dict:
         "bare_seconds": bare * n * (n - 1) / 2,
         "peak_megabytes": peak_bytes() / 2**20,
         "graph": repr(graph),
-        "skeleton_f1": comparison.skeleton_f1,
+        "skeleton_f1": comparison.adjacency_f1,
         "tests": model.n_tests_,
     }
 

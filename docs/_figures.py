@@ -21,7 +21,7 @@ def draw(folder: Path) -> None:
     table = f2sl.open_table(network.sample(1000, seed=2))
     model = f2sl.F2SLc(delta=DELTA).fit(table)
     named = f2sl.learn_pc(table, delta=DELTA)
-    f2sl.plot(f2sl.learn(f2sl.load_example("asia"), "f2sl-h").cpdag_, folder / "start-asia.svg")
+    f2sl.plot(f2sl.learn(f2sl.load_example("asia"), "f2sl-h"), folder / "start-asia.svg")
     f2sl.plot(network, folder / "asia-true.svg")
     _save(_relevance(_pairs(table, TARGET)), folder / "asia-relevance.svg")
     _save(_redundancy(_pairs(table, TARGET), _pairs(table, STRONGEST)), folder / "asia-redundancy.svg")

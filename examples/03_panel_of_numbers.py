@@ -35,4 +35,4 @@ print(f"{len(by_score)} links by f2sl-h, {len(by_tests)} by pc-stable, {len(by_s
 
 # %%
 # Where both agree there is more reason to believe in a link.
-f2sl.plot(model.cpdag_, truth=other.graph_)
+f2sl.plot(model, truth=other)

@@ -17,7 +17,7 @@ survey["affairs"] = (survey["affairs"] > 0).map({False: "no", True: "yes"})
 table = f2sl.open_table(survey)
 
 free = f2sl.learn(table, "f2sl-h")
-print(len(free.cpdag_.directed_edges), "directed,", len(free.cpdag_.undirected_edges), "undecided")
+print(len(free.graph_.directed_edges), "directed,", len(free.graph_.undirected_edges), "undecided")
 f2sl.plot(free)
 
 # %%

@@ -119,7 +119,7 @@ def learners(package: Path) -> list[type]:
     """Return the classes with `get_params` that are public or that no other class extends."""
     found = set()
     for module in pkgutil.walk_packages([str(package)], "f2sl."):
-        if not module.name.startswith(("f2sl.cli", "f2sl.experiments", "f2sl.__main__")):
+        if not module.name.startswith(("f2sl.cli", "f2sl.__main__")):
             with suppress(ImportError):  # what an extra would install
                 found |= {one for _, one in inspect.getmembers(import_module(module.name), inspect.isclass)}
     found = {one for one in found if one.__module__.startswith("f2sl.") and hasattr(one, "get_params")}

@@ -55,11 +55,11 @@ def run(key: Key, begin: Callable[[], None]) -> Measured:
     begin()
     started = time.perf_counter()
     try:
-        learned = f2sl.learn(frame, "f2sl-h", **reading).graph_
+        learned = f2sl.learn(frame, "f2sl-h", **reading).dag_
     except f2sl.F2SLError:  # no row was left
         learned = f2sl.DAG(list(frame.columns), [])
     seconds = time.perf_counter() - started
-    return Measured(seconds, {"shd_cpdag": f2sl.compare(data.truth, learned.to_dag()).shd_cpdag})
+    return Measured(seconds, {"shd_cpdag": f2sl.compare(data.truth, learned).shd})
 
 
 class Runs(Work[Key]):

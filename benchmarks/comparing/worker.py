@@ -83,7 +83,7 @@ def _timed(configuration: Configuration, data: DataSet) -> tuple[Any, float]:
 def measures(data: DataSet, learned: f2sl.DAG) -> dict[str, float]:
     """Compare a learned DAG with the truth, and score it; count wrong effects if gadjid is installed."""
     counts_effects = find_spec("gadjid") is not None
-    found = f2sl.compare(data.truth, learned, distances=counts_effects)
+    found = f2sl.compare(data.truth, learned, distances=counts_effects, convention="paper")
     effects = {}
     if counts_effects:
         classes = f2sl.compare(data.truth.to_cpdag(), learned.to_cpdag(), distances=True)
@@ -92,9 +92,9 @@ def measures(data: DataSet, learned: f2sl.DAG) -> dict[str, float]:
         **effects,
         "edges": found.true_edges,
         "shd": found.shd,
-        "shd_cpdag": found.shd_cpdag,
-        "f1": round(found.f1, 5),
-        "skeleton_f1": round(found.skeleton_f1, 5),
+        "shd_cpdag": f2sl.compare(data.truth, learned).shd,
+        "f1": round(found.arrowhead_f1, 5),
+        "skeleton_f1": round(found.adjacency_f1, 5),
         "bdeu": round(scored(data.frame, learned), 2),
     }
 

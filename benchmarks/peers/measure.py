@@ -100,11 +100,11 @@ def _timed(learn: Learn) -> tuple[f2sl.PDAG, dict[str, Any]]:
 def _accuracy(sample: Sample, graph: f2sl.PDAG) -> dict[str, Any]:
     """Compare the DAG that extends what was learned with the truth."""
     nodes = [*graph.nodes, *sample.constant]
-    learned = f2sl.PDAG(nodes, graph.directed_edges, graph.undirected_edges).to_dag()
-    found = f2sl.compare(sample.truth, learned)
+    learned = f2sl.DAG(nodes, graph.to_dag().directed_edges)
+    found = f2sl.compare(sample.truth, learned, convention="paper")
     return {
         "shd": found.shd,
-        "f1": found.f1,
-        "skeleton_f1": found.skeleton_f1,
+        "f1": found.arrowhead_f1,
+        "skeleton_f1": found.adjacency_f1,
         "edges": found.learned_edges,
     }

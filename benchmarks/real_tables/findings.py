@@ -110,7 +110,7 @@ class Findings:
                 )
                 ranks = changed(bent, lambda z, _: norm.ppf(rankdata(z) / (len(z) + 1)))
                 for name, frame in zip(shd, (drawn, bent, ranks), strict=True):
-                    shd[name].append(f2sl.compare(network.graph, f2sl.learn(frame).graph_).shd_cpdag)
+                    shd[name].append(f2sl.compare(network, f2sl.learn(frame)).shd)
             print(f"    {kind}:", *(f"{name} {fmean(values):.1f};" for name, values in shd.items()))
         pairs = [("area", "population"), ("area", "internet_users"), ("population", "internet_users")]
         self.show("r-openintro.cia_factbook", "--drop", "country", pairs=pairs)
@@ -261,7 +261,7 @@ def repeated(path: Path) -> dict[str, float]:
     """Count the decided arrows of a table, and how many 20 replicates repeat or reverse on average."""
     import f2sl
 
-    graph = f2sl.learn(path).cpdag_
+    graph = f2sl.learn(path).graph_
     found = f2sl.bootstrap(path, replicates=20, n_jobs=1)
     pairs = {(found.nodes[a], found.nodes[b]): n for (a, b), n in zip(found.pairs, found.counts, strict=True)}
     told = {"decided": 0.0, "same": 0.0, "other": 0.0}

@@ -95,16 +95,16 @@ def learn(data: Any, algorithm: str = "f2sl-h", **options: Any) -> StructureLear
     Returns
     -------
     StructureLearner
-        Its ``graph_`` is the learned graph. If that is a DAG chosen by a score, ``cpdag_`` has only the
-        directions that the data decide. ``notes_`` says what was assumed.
+        Its ``graph_`` is the learned graph, with the directions that the data decide, and ``dag_`` one DAG
+        of it. ``notes_`` says what was assumed.
 
     Examples
     --------
     >>> import f2sl
     >>> model = f2sl.learn(f2sl.load_example("asia"))
-    >>> model.cpdag_
+    >>> model.graph_
     PDAG(8 nodes, 5 directed and 3 undirected edges)
-    >>> model.cpdag_.parents("either")
+    >>> model.graph_.parents("either")
     ['lung', 'tub']
     >>> f2sl.learn(f2sl.load_example("asia"), "f2sl-s", score="bic").graph_.n_edges
     6

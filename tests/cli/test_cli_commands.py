@@ -171,25 +171,40 @@ def test_mb_as_json(csv):
     assert told["mb"] == [{"name": n, "strength": s} for n, s in found.items()]
 
 
-def test_compare_shows_the_metrics_of_the_paper(graphs):
-    # b -> c is reversed, c -> d missed, a - d extra, a -> b right.
+COUNTS = ("SHD", "Reversed", "Missing", "Extra", "Directed in one")
+
+
+def values_of(printed):
+    return dict(re.findall(r"^(\w+(?: \w+)*?) +([\d.]+)  ", printed, re.MULTILINE))
+
+
+def test_compare_shows_how_far_the_classes_are_apart(graphs):
+    # The truth is a path, which nothing directs. Learned are a -> b <- c and a - d, and not c - d.
     printed = learned("compare", *graphs)
     assert printed.startswith(f"{graphs[0]} compared with {graphs[1]}\n")
-    values = dict(re.findall(r"^(\w+(?: \w+)*?) +([\d.]+)  ", printed, re.MULTILINE))
-    assert {name: values[name] for name in ("SHD", "Reverse", "Miss", "Extra", "Undirected", "Ar_F1")} == {
-        "SHD": "3",
-        "Reverse": "1",
-        "Miss": "1",
-        "Extra": "1",
-        "Undirected": "0",
-        "Ar_F1": "0.333",
-    }
+    values = values_of(printed)
+    assert [values[name] for name in COUNTS] == ["4", "0", "1", "1", "2"]
+    assert (values["Adjacency F1"], values["Arrowhead F1"]) == ("0.667", "0.000")
 
 
-def test_compare_as_json(graphs):
-    told = json.loads(learned("compare", *graphs, "--json"))
-    assert told == package.compare(load_graph(graphs[1]), load_graph(graphs[0])).as_dict()
+def test_compare_counts_as_the_paper_if_asked_to(graphs):
+    # b -> c is reversed, c -> d missed, a - d extra, a -> b right.
+    values = values_of(learned("compare", *graphs, "--convention", "paper"))
+    assert [values[name] for name in COUNTS] == ["3", "1", "1", "1", "0"]
+    assert values["Ar_F1"] == "0.333"
+
+
+@pytest.mark.parametrize("convention", ["cpdag", "paper"])
+def test_compare_as_json(graphs, convention):
+    told = json.loads(learned("compare", *graphs, "--json", "--convention", convention))
+    truth, found = load_graph(graphs[1]), load_graph(graphs[0])
+    assert told == package.compare(truth, found, convention=convention).as_dict()
     assert (told["learned_edges"], told["miss"]) == (3, 1)
+
+
+def test_compare_refuses_another_convention(graphs, capsys):
+    assert main(["compare", *map(str, graphs), "--convention", "dag"]) == 2
+    assert "--convention must be 'cpdag' or 'paper', not 'dag'" in capsys.readouterr().err
 
 
 def test_compare_takes_networks_by_name_and_from_bif_files(tmp_path, capsys):

@@ -37,9 +37,7 @@ def truth(tmp_path):
 
 def test_every_format_holds_the_graph(csv, tmp_path):
     outs = [f"graph.{suffix}" for suffix in ("json", "csv", "dot", "graphml", "gml")]
-    runs = together(
-        partial(learned, "learn", csv.name, "--cpdag", "--out", out, folder=tmp_path) for out in outs
-    )
+    runs = together(partial(learned, "learn", csv.name, "--out", out, folder=tmp_path) for out in outs)
     for out, printed in zip(outs, runs, strict=True):
         assert f"Saved    {out}\n" in printed
         assert load_graph(tmp_path / out) == GRAPH
@@ -62,9 +60,7 @@ def test_every_kind_of_file_is_read(tmp_path):
     kinds = {"t.parquet": write_parquet, "t.arrow": write_feather, "t.csv.gz": write_packed}
     for name, write in kinds.items():
         write(tmp_path / name)
-    together(
-        partial(learned, "learn", name, "--cpdag", "-o", f"{name}.json", folder=tmp_path) for name in kinds
-    )
+    together(partial(learned, "learn", name, "-o", f"{name}.json", folder=tmp_path) for name in kinds)
     for name in kinds:
         assert load_graph(tmp_path / f"{name}.json") == GRAPH
 
@@ -93,7 +89,7 @@ def test_the_summary_as_json(csv, truth, tmp_path):
     assert list(told) == [
         *("algorithm", "options", "data", "rows", "variables", "states", "edges", "isolated", "strongest"),
         *("tests", "unreliable", "score", "dag", "complete", "timings", "notes", "out"),
-        *("picture", "page", "comparison", "graph", "cpdag", "weakly_decided"),
+        *("picture", "page", "comparison", "graph", "weakly_decided"),
     ]
     assert told["algorithm"] == "f2sl-c"
     assert told["options"]["alpha"] == 0.01
@@ -122,7 +118,7 @@ def test_the_summary_as_json(csv, truth, tmp_path):
     assert (told["score"], told["dag"], told["notes"], told["out"]) == (None, None, [], str(out))
     assert told["timings"]["total"] >= told["timings"]["read"] > 0
     assert told["graph"] == {"directed": [["a", "c"], ["b", "c"]], "undirected": [["e", "f"]]}
-    assert told["comparison"]["shd"] == told["comparison"]["undirected"] == 1
+    assert (told["comparison"]["shd"], told["comparison"]["correct"]) == (0, 3)
     assert load_graph(out) == GRAPH
 
 
@@ -145,7 +141,7 @@ def test_a_large_graph_is_not_printed_edge_by_edge(csv, monkeypatch, capsys):
 
 def test_the_second_algorithm_tells_its_score(csv):
     told = json.loads(learned("learn", csv, "-a", "f2sl-s", "--score", "bic", "--json"))
-    assert told["graph"] == {"directed": [["a", "c"], ["b", "c"], ["e", "f"]], "undirected": []}
+    assert told["graph"] == {"directed": [["a", "c"], ["b", "c"]], "undirected": [["e", "f"]]}
     assert told["score"] < 0
     assert told["tests"] is told["unreliable"] is None
     assert told["options"]["score"] == "bic"
@@ -160,11 +156,11 @@ def test_the_third_algorithm_tells_what_its_edges_cost(csv, capsys):
 
 
 def test_the_best_network_of_all(csv, capsys):
-    # a -> c <- b as the data say; e - f could point either way and follows the names.
+    # a -> c <- b as the data say; e - f could point either way.
     options = ("--score", "bic", "--max-parents", "2", "--max-exact", "5", "--force", "--time-limit", "60")
     assert main(["learn", str(csv), "--algorithm", "exact", *options, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert told["graph"] == {"directed": [["a", "c"], ["b", "c"], ["e", "f"]], "undirected": []}
+    assert told["graph"] == {"directed": [["a", "c"], ["b", "c"]], "undirected": [["e", "f"]]}
     assert told["score"] < 0
     assert main(["learn", str(csv), "--algorithm", "exact", "--max-exact", "5"]) == 2
     assert "--max-exact is 5: an exact search of 6 variables takes about" in capsys.readouterr().err
@@ -173,67 +169,81 @@ def test_the_best_network_of_all(csv, capsys):
 
 
 def test_directions_that_the_data_do_not_decide_are_told_as_open(csv, tmp_path, capsys):
-    # a -> c <- b is a v-structure; e - f fits both ways equally well. The DAG must take one of them.
+    # a -> c <- b is a v-structure; e - f fits both ways equally well. A DAG must take one of them.
     out, picture = tmp_path / "graph.json", tmp_path / "graph.svg"
     asked = ["learn", str(csv), "--algorithm", "f2sl-h", "--out", str(out)]
     assert main([*asked, "--plot", str(picture)]) == 0
     printed = capsys.readouterr().out
     assert "\nGraph    3 edges: the data decide 2 directions, 1 may point either way; 1 variable" in printed
-    assert f"\nSaved    {out} (a DAG; --cpdag saves what the data decide)\n" in printed
+    assert f"\nSaved    {out}\n" in printed
     assert re.findall(r"^(\w -?>? ?\w) ", printed, re.MULTILINE) == ["a -> c", "b -> c", "e - f"]
-    chosen = load_graph(out)
-    assert chosen.is_dag() and chosen.to_cpdag() == GRAPH
+    saved = load_graph(out)
+    assert saved == GRAPH
+    assert saved.dag.is_dag() and saved.dag.to_cpdag() == GRAPH
     assert picture.read_text().count("<polygon") == 2  # the arrowheads
 
     assert main([*asked, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["edges"] == {"directed": 2, "undirected": 1}
-    assert told["graph"] == {"directed": [list(edge) for edge in chosen.directed_edges], "undirected": []}
-    assert told["cpdag"] == {"directed": [["a", "c"], ["b", "c"]], "undirected": [["e", "f"]]}
+    assert told["graph"] == {"directed": [["a", "c"], ["b", "c"]], "undirected": [["e", "f"]]}
     assert told["weakly_decided"] == []
     directions = re.findall(r"^\w -?>? ?\w +[\d.]+ +(.*?)$", printed, re.MULTILINE)
     assert [words.strip() for words in directions] == ["decided", "decided", "either way"]
 
-    for algorithm in ("f2sl-h", "f2sl-c"):
-        assert main([*asked, "--algorithm", algorithm, "--cpdag"]) == 0
-        assert f"\nSaved    {out}\n" in capsys.readouterr().out
-        assert load_graph(out) == GRAPH
-    assert main([*asked, "--cpdag", "--dag"]) == 2
-    assert "--dag and --cpdag exclude each other; give only one" in capsys.readouterr().err
-    assert main([*asked[:-1], str(tmp_path / "graph.modelstring"), "--cpdag"]) == 2
+
+def test_the_dag_is_shown_saved_and_drawn_if_asked_for(csv, tmp_path, capsys):
+    out, picture = tmp_path / "graph.json", tmp_path / "graph.svg"
+    asked = ["learn", str(csv), "--dag", "--out", str(out), "--plot", str(picture)]
+    assert main(asked) == 0
+    printed = capsys.readouterr().out
+    assert "\nGraph    3 edges: the data decide 2 directions, 1 may point either way; 1 variable" in printed
+    directions = re.findall(r"^(\w -> \w) +[\d.]+ +(.*?)$", printed, re.MULTILINE)
+    dag = load_graph(out)
+    assert [shown.split(" -> ") for shown, _ in directions] == [list(edge) for edge in dag.directed_edges]
+    assert [words.strip() for _, words in directions] == ["decided", "decided", "either way"]
+    assert isinstance(dag, DAG) and dag.to_cpdag() == GRAPH
+    assert picture.read_text().count("<polygon") == 3
+    assert main([*asked, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["edges"] == {"directed": 3, "undirected": 0}
+    assert told["graph"] == {"directed": [list(edge) for edge in dag.directed_edges], "undirected": []}
 
 
-@pytest.mark.parametrize(
-    ("more", "told"),
-    [
-        (("f2sl-c",), "holds only DAGs, but this graph may not be one; use .json"),
-        (("pc-stable",), "or add --dag"),
-        (("f2sl-h", "--skeleton-only"), "holds only DAGs"),
-        (("local-to-global",), "holds only DAGs"),
-        (("sll+g", "--time-limit", "9"), "holds only DAGs"),
-        (("mmhc",), "a model string cannot hold the name 'x|y'"),
-    ],
-)
-def test_what_a_format_cannot_hold_is_told_before_learning(csv, tmp_path, capsys, monkeypatch, more, told):
+def test_python_and_the_shell_save_the_same(csv, tmp_path):
+    model, out = api.learn(str(csv)), tmp_path / "graph.json"
+    model.graph_.save(tmp_path / "python.json")
+    assert main(["learn", str(csv), "--out", str(out), "--quiet"]) == 0
+    assert out.read_bytes() == (tmp_path / "python.json").read_bytes()
+    assert (load_graph(out), load_graph(out).to_dag()) == (model.graph_, model.dag_)
+
+
+def test_the_option_for_the_cpdag_is_gone_with_a_hint(csv, capsys):
+    assert main(["learn", str(csv), "--cpdag"]) == 2
+    told = capsys.readouterr().err
+    assert "no such option: --cpdag; f2sl learn saves and shows what the data decide; --dag asks for" in told
+
+
+def test_what_a_format_cannot_hold_is_told_before_learning(csv, tmp_path, capsys, monkeypatch):
     def learned(*_):
         raise AssertionError("learned")
 
-    monkeypatch.setattr(structure.STRUCTURE.load(more[0]), "_learn", learned)
-    table = tmp_path / "table.csv"
-    table.write_text(csv.read_text().replace("a", "x|y", 1) if more[0] == "mmhc" else csv.read_text())
-    out = tmp_path / "g.modelstring"
-    assert main(["learn", str(table), "--out", str(out), "--algorithm", *more]) == 2
-    assert told in capsys.readouterr().err and not out.exists()
+    monkeypatch.setattr(structure.STRUCTURE.load("mmhc"), "_learn", learned)
+    table, out = tmp_path / "table.csv", tmp_path / "g.modelstring"
+    table.write_text(csv.read_text().replace("a", "x|y", 1))
+    assert main(["learn", str(table), "--out", str(out), "--algorithm", "mmhc"]) == 2
+    assert "a model string cannot hold the name 'x|y'" in capsys.readouterr().err and not out.exists()
 
 
 @pytest.mark.parametrize(
     "more",
-    [("f2sl-c", "--dag"), ("f2sl-h",), ("local-to-global", "--orient", "score"), ("exact",), ("boss",)],
+    [("f2sl-c",), ("f2sl-h",), ("f2sl-h", "--skeleton-only"), ("f2sl-c", "--dag"), ("exact",), ("notears",)],
 )
-def test_dags_are_saved_in_all_formats(csv, tmp_path, more):
-    out = tmp_path / "g.modelstring"
-    assert main(["learn", str(csv), "--out", str(out), "--algorithm", *more]) == 0
-    assert load_graph(out).is_dag()
+def test_formats_of_dags_hold_the_dag(csv, tmp_path, more):
+    out, graph = tmp_path / "g.modelstring", tmp_path / "g.json"
+    for file in (out, graph):
+        assert main(["learn", str(csv), "--out", str(file), "--algorithm", *more]) == 0
+    assert isinstance(load_graph(out), DAG)
+    assert load_graph(out) == load_graph(graph).to_dag()
 
 
 def test_a_dag_is_compared_and_saved(csv, tmp_path, capsys):
@@ -246,7 +256,12 @@ def test_a_dag_is_compared_and_saved(csv, tmp_path, capsys):
     # What nothing else decides points from the earlier name to the later: e -> f.
     assert load_graph(out) == TRUTH
     assert f"\nCompared with {truth}\n" in printed
-    assert re.search(r"\nReverse +1 ", printed)
+    # The truth is equivalent: nothing in data can tell the two.
+    assert re.search(r"\nSHD +0 ", printed)
+    assert re.search(r"\nArrowhead F1 +1\.000 ", printed)
+    assert main(["compare", str(out), str(truth), "--convention", "paper"]) == 0
+    printed = capsys.readouterr().out
+    assert re.search(r"\nReversed +1 ", printed)
     assert re.search(r"\nAr_F1 +0\.667 ", printed)
 
 
@@ -404,7 +419,7 @@ def test_the_graph_is_kept_if_the_page_fails(csv, tmp_path, monkeypatch, capsys)
 
     monkeypatch.setattr("f2sl.cli.learn.save_page", fail)
     out = tmp_path / "graph.json"
-    assert main(["learn", str(csv), "--cpdag", "--out", str(out), "--page", str(tmp_path / "page.html")]) == 2
+    assert main(["learn", str(csv), "--out", str(out), "--page", str(tmp_path / "page.html")]) == 2
     assert "no room for the page" in capsys.readouterr().err
     assert load_graph(out) == GRAPH
 
@@ -413,7 +428,6 @@ def test_the_graph_is_kept_if_the_page_fails(csv, tmp_path, monkeypatch, capsys)
     ("arguments", "wanted", "python"),
     [
         (("--algorithm", "exact", "--max-exact", "3"), "insist with --force", "force=True"),
-        (("--algorithm", "f2sl-c", "--out", "graph.modelstring"), "add --dag", "to_dag()"),
     ],
 )
 def test_messages_speak_the_language_of_the_command_line(

@@ -78,10 +78,6 @@ def test_links_below_the_threshold_are_told_apart():
         ),
         (["--engine", "stream"], "resampling needs the rows in memory"),
         (["--out", "c.nix"], "no graph format for c.nix"),
-        (
-            ["--out", "c.modelstring"],
-            "c.modelstring: .modelstring holds only DAGs, but this graph may not be one",
-        ),
         (["-a", "f2sl-c", "--learner-threshold", 0.1], "f2sl-c has no option --threshold"),
     ],
 )

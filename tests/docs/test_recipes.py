@@ -370,9 +370,9 @@ class TestGraphFormat:
 
     def test_others_read_it_in_the_same_sense(self, extended, tmp_path):
         model = f2sl.learn(small_table(), "f2sl-s")
-        model.graph_.save(tmp_path / "graph.net")
+        model.dag_.save(tmp_path / "graph.net")
         read = nx.read_pajek(tmp_path / "graph.net")
-        assert sorted((a, b) for a, b, _ in read.edges) == sorted(model.graph_.directed_edges)
+        assert sorted((a, b) for a, b, _ in read.edges) == sorted(model.dag_.directed_edges)
         assert sorted(read.nodes) == list("abcdef")
 
     @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from f2sl import Knowledge
 from f2sl.errors import F2SLError, FileError, GraphError
 from f2sl.graph import DAG, PDAG, check_writable, load_graph, save_graph, write_atomically
 from f2sl.graph.atomic import claimed
@@ -58,6 +59,12 @@ NASTY = [
     "null",
     "'",
 ]
+
+
+GRAPH_OF_AN_OLDER_VERSION = (
+    '{"format":"f2sl-graph","version":1,"kind":"DAG","nodes":["a","b"],"directed":[["a","b"]],'
+    '"undirected":[],"weights":null}'
+)
 
 
 def round_trip(graph, suffix):
@@ -122,8 +129,56 @@ def test_json_is_compact_and_hides_rounding_noise(tmp_path):
     graph.save(tmp_path / "g.json")
     assert (tmp_path / "g.json").read_text("utf-8") == (
         '{"format":"f2sl-graph","version":1,"kind":"PDAG","nodes":["a","ü"],"directed":[["ü","a"]],'
-        '"undirected":[],"weights":{"directed":[0.3],"undirected":[]}}\n'
+        '"undirected":[],"weights":{"directed":[0.3],"undirected":[]},"dag":[["ü","a"]]}\n'
     )
+
+
+def test_json_keeps_the_dag_of_a_pdag(tmp_path):
+    graph = PDAG(["c", "b", "a"], undirected=[("a", "b"), ("b", "c")], weights={("a", "b"): 0.5})
+    graph.save(tmp_path / "usual.json")
+    assert load_graph(tmp_path / "usual.json").dag.directed_edges == [("b", "c"), ("a", "b")]
+    graph.dag = DAG(["c", "b", "a"], [("c", "b"), ("b", "a")], weights={("b", "a"): 0.5})
+    graph.save(tmp_path / "own.json")
+    again = load_graph(tmp_path / "own.json")
+    assert (again, again.to_dag(), again.to_dag().weights) == (graph, graph.dag, graph.dag.weights)
+    assert again.reorder(["a", "b", "c"]).to_dag() == graph.dag
+    again.save(tmp_path / "again.json")
+    assert (tmp_path / "again.json").read_bytes() == (tmp_path / "own.json").read_bytes()
+
+
+def test_json_of_a_graph_without_a_consistent_extension_has_no_dag(tmp_path):
+    cycle = PDAG([*"abc"], [("a", "b"), ("b", "c"), ("c", "a")])
+    square = PDAG([*"abcd"], undirected=[("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")])
+    contradicted = PDAG([*"ab"], [("a", "b")])
+    contradicted.knowledge = Knowledge(required=[("b", "a")])
+    for graph in (cycle, square, contradicted):
+        graph.save(tmp_path / "g.json")
+        assert load_graph(tmp_path / "g.json") == graph
+        assert load_graph(tmp_path / "g.json").dag is None
+
+
+def test_json_without_a_dag_opens(tmp_path):
+    path = written(tmp_path, "g.json", GRAPH_OF_AN_OLDER_VERSION)
+    assert load_graph(path) == DAG(["a", "b"], [("a", "b")])
+    path = written(tmp_path, "g.json", GRAPH_OF_AN_OLDER_VERSION.replace('"DAG"', '"PDAG"'))
+    assert (load_graph(path).dag, load_graph(path).to_dag()) == (None, DAG(["a", "b"], [("a", "b")]))
+
+
+@pytest.mark.parametrize(
+    ("dag", "told"),
+    [
+        ('[["a","b"]]', "does not have the edges of the graph"),
+        ('[["b","a"],["b","c"]]', r"lacks the directed edge \['a', 'b'\]"),
+        ('[["a","b"],["b"]]', "not a pair of names"),
+        ("3", "not a list"),
+    ],
+)
+def test_a_dag_of_another_graph_is_refused(tmp_path, dag, told):
+    graph = PDAG(["a", "b", "c"], [("a", "b")], [("b", "c")])
+    graph.save(tmp_path / "g.json")
+    text = (tmp_path / "g.json").read_text().replace('"dag":[["a","b"],["b","c"]]', f'"dag":{dag}')
+    with pytest.raises(F2SLError, match=told):
+        load_graph(written(tmp_path, "g.json", text))
 
 
 def test_csv_lists_isolated_nodes_as_rows(tmp_path):
@@ -408,9 +463,14 @@ def test_model_strings_that_are_none_are_refused(tmp_path, text, told):
         load_graph(tmp_path / "g.modelstring")
 
 
-@pytest.mark.parametrize(
-    "graph", [PDAG(["a", "b"], undirected=[("a", "b")]), DAG(["a:b"]), DAG(["a]"]), DAG(["a", " b"])]
-)
+def test_a_model_string_of_a_pdag_holds_its_dag(tmp_path):
+    chain = PDAG(["a", "b", "c"], undirected=[("a", "b"), ("b", "c")])
+    chain.dag = DAG(["a", "b", "c"], [("b", "a"), ("b", "c")])
+    save_graph(chain, tmp_path / "g.modelstring")
+    assert load_graph(tmp_path / "g.modelstring") == chain.dag
+
+
+@pytest.mark.parametrize("graph", [DAG(["a:b"]), DAG(["a]"]), DAG(["a", " b"])])
 def test_what_a_model_string_cannot_hold_is_not_written(tmp_path, graph):
     with pytest.raises(F2SLError, match="model string"):
         save_graph(graph, tmp_path / "g.modelstring")

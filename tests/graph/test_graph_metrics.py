@@ -14,31 +14,73 @@ from f2sl.graph import DAG, PDAG, compare, compare_pc
 from graphs import pdags, shuffled
 from marks import examples
 
+NODES = list("abcdefgh")
+TRUTH = PDAG(NODES, [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")], [("e", "f"), ("f", "g")])
+LEARNED = PDAG(NODES, [("a", "b"), ("c", "b"), ("f", "e"), ("g", "h")], [("c", "d"), ("f", "g")])
 
-def test_every_kind_of_difference_is_counted_once():
-    nodes = list("abcdefgh")
-    truth = PDAG(nodes, [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e")], [("e", "f"), ("f", "g")])
-    learned = PDAG(nodes, [("a", "b"), ("c", "b"), ("f", "e"), ("g", "h")], [("c", "d"), ("f", "g")])
-    result = compare(truth, learned)
+
+def test_the_paper_counts_every_kind_of_difference_once():
+    result = compare(TRUTH, LEARNED, convention="paper")
     # a->b correct; b->c reversed; c->d lost its arrowhead; d->e missed; e-f got one; f-g correct; g->h extra.
     assert (result.correct, result.reverse, result.undirected, result.miss, result.extra) == (2, 1, 2, 1, 1)
     assert result.shd == 5
     assert (result.true_edges, result.learned_edges) == (6, 6)
-    assert result.precision == result.recall == result.f1 == pytest.approx(1 / 6)
-    assert result.skeleton_precision == result.skeleton_recall == result.skeleton_f1 == pytest.approx(5 / 6)
+    rates = result.arrowhead_precision, result.arrowhead_recall, result.arrowhead_f1
+    assert rates == pytest.approx((1 / 6, 1 / 6, 1 / 6))
+    rates = result.adjacency_precision, result.adjacency_recall, result.adjacency_f1
+    assert rates == pytest.approx((5 / 6, 5 / 6, 5 / 6))
     assert list(result.as_dict())[:5] == ["shd", "reverse", "miss", "extra", "undirected"]
     assert "SHD 5 (reverse 1, miss 1, extra 1, undirected 2)" in str(result)
 
 
-def test_equivalent_dags_differ_in_shd_but_not_in_that_of_the_cpdags():
-    result = compare(DAG(["a", "b"], [("a", "b")]), DAG(["b", "a"], [("b", "a")]))
-    assert (result.shd, result.shd_cpdag) == (1, 0)
+def test_classes_differ_where_data_can_tell():
+    result = compare(TRUTH, LEARNED)
+    # Nothing directs the truth, a path. Learned is one v-structure, a -> b <- c; the rest is open.
+    # So d - e is missed, g - h is extra, and the v-structure directs two edges too many.
+    assert (result.correct, result.reverse, result.undirected, result.miss, result.extra) == (3, 0, 2, 1, 1)
+    assert result.shd == 4
+    rates = result.adjacency_precision, result.adjacency_recall, result.adjacency_f1
+    assert rates == pytest.approx((5 / 6, 5 / 6, 5 / 6))
+    # Two arrowheads were learned, and the class of the truth has none.
+    assert (result.arrowhead_precision, result.arrowhead_recall, result.arrowhead_f1) == (0, 0, 0)
+
+
+def test_arrowheads_are_a_share_of_directed_edges():
+    truth = DAG([*"abcd"], [("a", "c"), ("b", "c"), ("c", "d")])
+    learned = PDAG([*"abcd"], [("a", "c"), ("b", "c")])
+    result = compare(truth, learned)
+    assert (result.arrowhead_precision, result.arrowhead_recall) == (1, pytest.approx(2 / 3))
+    assert result.arrowhead_f1 == pytest.approx(0.8)
+    assert (result.shd, result.miss) == (1, 1)
+
+
+def test_equivalent_dags_do_not_differ_unless_they_are_compared_as_they_are():
+    graphs = DAG(["a", "b"], [("a", "b")]), DAG(["b", "a"], [("b", "a")])
+    result = compare(*graphs)
+    assert (result.shd, result.correct, result.adjacency_f1, result.arrowhead_f1) == (0, 1, 1, 1)
+    assert compare(*graphs, convention="paper").shd == 1
+
+
+def test_a_graph_without_a_consistent_extension_is_compared_as_it_is():
+    square = PDAG([*"abcd"], [("a", "b")], [("b", "c"), ("c", "d"), ("a", "d")])
+    truth = DAG([*"abcd"], [("a", "b"), ("b", "c"), ("d", "c"), ("a", "d")])
+    # The class of the truth has the v-structure b -> c <- d, and leaves a - b and a - d open.
+    result = compare(truth, square)
+    assert (result.shd, result.undirected, result.correct) == (3, 3, 1)
+
+
+def test_what_is_shown_names_the_convention():
+    names = [name for name, _, _ in compare(TRUTH, LEARNED).rows()]
+    assert (names[0], names[10], "Ar_F1" in names) == ("SHD", "Arrowhead F1", False)
+    assert [name for name, _, _ in compare(TRUTH, LEARNED, convention="paper").rows()][10] == "Ar_F1"
+    with pytest.raises(OptionError, match=r"convention must be 'cpdag' or 'paper', not 'dag'"):
+        compare(TRUTH, LEARNED, convention="dag")
 
 
 def test_nothing_learned_gives_zeros():
-    result = compare(DAG(["a", "b"], [("a", "b")]), PDAG(["a", "b"]))
-    assert (result.precision, result.recall, result.f1, result.skeleton_f1) == (0, 0, 0, 0)
-    assert (result.shd, result.miss) == (1, 1)
+    result = compare(DAG([*"abc"], [("a", "b"), ("c", "b")]), PDAG([*"abc"]))
+    assert (result.arrowhead_precision, result.arrowhead_recall, result.arrowhead_f1) == (0, 0, 0)
+    assert (result.adjacency_f1, result.shd, result.miss) == (0, 2, 2)
 
 
 def test_different_nodes_are_refused():
@@ -48,25 +90,68 @@ def test_different_nodes_are_refused():
         compare(PDAG(["a"]), PDAG(list("abcdefghi")))
 
 
+def naive_class(graph):
+    """Arrows and lines of the CPDAG of a graph's consistent extensions; its own if it has none."""
+    own = graph.directed_edges, graph.undirected_edges
+    found = naive.consistent_extensions(graph.nodes, *own) if naive.is_acyclic(graph.nodes, own[0]) else []
+    if not found:
+        return own
+    arrows, lines = naive.cpdag(graph.nodes, found[0])
+    return arrows, [tuple(line) for line in lines]
+
+
 @examples(80)
-@given(st.data())
-def test_counts_agree_with_the_twin(data):
-    truth = data.draw(pdags(6))
-    learned = data.draw(pdags(6).filter(lambda g: g.n_nodes == truth.n_nodes))
-    result = compare(truth, learned)
-    slow = naive.counts(*((g.directed_edges, g.undirected_edges) for g in (truth, learned)))
+@given(st.data(), st.sampled_from(["cpdag", "paper"]))
+def test_counts_agree_with_the_twin(data, convention):
+    truth = data.draw(pdags(5))
+    learned = data.draw(pdags(5).filter(lambda g: g.n_nodes == truth.n_nodes))
+    result = compare(truth, learned, convention=convention)
+    own = [(g.directed_edges, g.undirected_edges) for g in (truth, learned)]
+    graphs = own if convention == "paper" else [naive_class(g) for g in (truth, learned)]
+    slow = naive.counts(*graphs)
     for name in ("reverse", "miss", "extra", "undirected", "correct"):
         assert getattr(result, name) == slow[name]
-    if learned.n_edges:
-        assert result.precision == slow["arrowheads"] / learned.n_edges
-    if truth.n_edges:
-        assert result.recall == slow["arrowheads"] / truth.n_edges
-    assert (result.shd == 0) == (truth == learned)
-    back = compare(learned, truth)
-    assert (back.shd, back.shd_cpdag) == (result.shd, result.shd_cpdag)
-    assert (back.miss, back.extra) == (result.extra, result.miss)
-    assert (back.precision, back.recall) == (result.recall, result.precision)
-    assert compare(shuffled(truth, data), shuffled(learned, data)) == result
+    assert result.shd == sum(slow[name] for name in ("reverse", "miss", "extra", "undirected"))
+    n_true, n_learned = (len(arrows) + (convention == "paper") * len(lines) for arrows, lines in graphs)
+    if n_learned:
+        assert result.arrowhead_precision == slow["arrowheads"] / n_learned
+    if n_true:
+        assert result.arrowhead_recall == slow["arrowheads"] / n_true
+    if convention == "paper":
+        assert (result.shd == 0) == (truth == learned)
+    back = compare(learned, truth, convention=convention)
+    assert (back.shd, back.miss, back.extra) == (result.shd, result.extra, result.miss)
+    assert (back.arrowhead_precision, back.arrowhead_recall) == (
+        result.arrowhead_recall,
+        result.arrowhead_precision,
+    )
+    assert compare(shuffled(truth, data), shuffled(learned, data), convention=convention) == result
+
+
+@examples(30)
+@given(st.data())
+def test_adjacencies_and_the_shd_of_dags_agree_with_pgmpy(data):
+    from pgmpy import base, metrics
+
+    truth = data.draw(pdags(6).filter(lambda g: g.n_edges)).to_dag()
+    learned = data.draw(pdags(6).filter(lambda g: g.n_nodes == truth.n_nodes and g.n_edges)).to_dag()
+    theirs = []
+    for graph in (truth, learned):
+        theirs.append(base.DAG(graph.directed_edges))
+        theirs[-1].add_nodes_from(graph.nodes)
+    found, as_they_are = compare(truth, learned), compare(truth, learned, convention="paper")
+    rates = metrics.AdjacencyConfusionMatrix(["precision", "recall", "f1"]).evaluate(*theirs)
+    expected = [pytest.approx(rates[name]) for name in ("precision", "recall", "f1")]
+    assert [found.adjacency_precision, found.adjacency_recall, found.adjacency_f1] == expected
+    assert as_they_are.shd == metrics.SHD().evaluate(*theirs)
+
+
+@examples(40)
+@given(pdags(5), pdags(5))
+def test_a_learned_dag_and_its_cpdag_are_compared_alike(truth, learned):
+    if truth.n_nodes == learned.n_nodes:
+        dag = learned.to_dag()
+        assert compare(truth, dag) == compare(truth, dag.to_cpdag())
 
 
 def test_pc_sets():
@@ -122,14 +207,16 @@ class TestDistances:
         assert compare(truth, none, distances=True).distances.sid == 1
         assert compare(none, truth, distances=True).distances.sid == 0
 
-    def test_a_cpdag_has_no_sid(self):
-        """An undirected edge amounts to effects that cannot be identified, which are wrong."""
-        truth, learned = DAG([*"ab"], [("a", "b")]), PDAG([*"ab"], undirected=[("a", "b")])
-        found = compare(truth, learned, distances=True)
-        assert found.distances == (None, 2, 2, 2)
+    def test_an_undirected_edge(self):
+        """It amounts to effects that cannot be identified, which are wrong; the SID is that of `to_dag()`."""
+        truth, learned = DAG([*"ab"], [("b", "a")]), PDAG([*"ab"], undirected=[("a", "b")])
+        assert compare(truth, learned, distances=True).distances == (2, 2, 2, 2)
+        learned.dag = truth
+        assert compare(truth, learned, distances=True).distances == (0, 2, 2, 2)
+        found = compare(learned, learned, distances=True)
+        assert found.distances == (None, 0, 0, 0)
         assert found.as_dict()["sid"] is None
         assert "SID" not in str(found).splitlines()[-1]
-        assert compare(learned, learned, distances=True).distances == (None, 0, 0, 0)
 
     def test_small_graphs(self):
         assert compare(DAG(["a"]), DAG(["a"]), distances=True).distances == (0, 0, 0, 0)

@@ -322,7 +322,7 @@ class TestWeights:
     def test_a_contingency_table_is_learned_from(self):
         table = pd.DataFrame({"a": [0, 0, 1, 1], "b": [0, 1, 0, 1], "Freq": [40, 10, 10, 40]})
         model = f2sl.learn(table, weights="Freq")
-        assert (model.n_rows_, model.cpdag_.undirected_edges) == (100, [("a", "b")])
+        assert (model.n_rows_, model.graph_.undirected_edges) == (100, [("a", "b")])
         assert "by the weights in column 'Freq', the 4 rows represent 100" in model.notes_
 
 

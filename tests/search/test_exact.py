@@ -97,14 +97,14 @@ def test_best_of_all_dags_on_200_random_tables(block):
         best = search(n, family, most)
         model = f2sl.ExactSearch(score=score, max_parents=most).fit(make_table(codes, cardinalities))
         assert model.score_ == pytest.approx(best, rel=1e-9, abs=1e-9), seed
-        number = {name: v for v, name in enumerate(model.graph_.nodes)}
-        parents = {v: sorted(number[p] for p in model.graph_.parents(name)) for name, v in number.items()}
+        number = {name: v for v, name in enumerate(model.dag_.nodes)}
+        parents = {v: sorted(number[p] for p in model.dag_.parents(name)) for name, v in number.items()}
         own = sum(family(v, tuple(p)) for v, p in parents.items())
         assert own == pytest.approx(best, rel=1e-9, abs=1e-9), seed
         assert most is None or max(map(len, parents.values())) <= most
-        assert model.graph_ == model.graph_.to_cpdag().to_dag()
-        assert all(not model.graph_.adjacent(name) for name, v in number.items() if cardinalities[v] == 1)
-        for (u, v), weight in (model.graph_.weights or {}).items():
+        assert model.dag_ == model.dag_.to_cpdag().to_dag()
+        assert all(not model.dag_.adjacent(name) for name, v in number.items() if cardinalities[v] == 1)
+        for (u, v), weight in (model.dag_.weights or {}).items():
             kept = tuple(parents[number[v]])
             fewer = tuple(p for p in kept if p != number[u])
             assert weight == pytest.approx(family(number[v], kept) - family(number[v], fewer), abs=1e-6)
@@ -179,7 +179,7 @@ def test_no_worse_than_hill_climbing_from_100_starts(name):
     model = f2sl.ExactSearch().fit(table)
     assert model.score_ >= max(reached) - 1e-6
     number = {v: i for i, v in enumerate(table.names)}
-    own = [known[number[v], tuple(sorted(number[p] for p in model.graph_.parents(v)))] for v in table.names]
+    own = [known[number[v], tuple(sorted(number[p] for p in model.dag_.parents(v)))] for v in table.names]
     assert model.score_ == pytest.approx(sum(own), rel=1e-9)
     assert model.score_ == pytest.approx(max(reached), rel=0.01)
 
@@ -201,7 +201,7 @@ def test_as_good_as_pgmpys_exhaustive_search(name, score):
         found = f2sl.ExactSearch(score=score).fit(some)
         assert found.score_ == pytest.approx(theirs.score(best), rel=1e-9)
         theirs_graph = f2sl.DAG(list(some.columns), best.edges())
-        assert found.graph_.to_cpdag() == theirs_graph.to_cpdag()
+        assert found.graph_ == theirs_graph.to_cpdag()
 
 
 # The learner
@@ -218,10 +218,10 @@ def test_the_same_whatever_the_threads_and_the_order_of_columns_and_rows(score):
         f2sl.ExactSearch(score=score, n_jobs=3).fit(frame),
         f2sl.ExactSearch(score=score, n_jobs=2).fit(shuffled),
     ):
-        assert model.graph_ == wanted.graph_.reorder(model.graph_.nodes)
+        assert model.dag_ == wanted.dag_.reorder(model.dag_.nodes)
         assert model.score_ == wanted.score_
         assert (model.n_sets_, model.n_families_) == (wanted.n_sets_, wanted.n_families_)
-        assert model.graph_.weights == wanted.graph_.reorder(model.graph_.nodes).weights
+        assert model.dag_.weights == wanted.dag_.reorder(model.dag_.nodes).weights
 
 
 def test_copies_of_a_column_and_constants():
@@ -230,7 +230,7 @@ def test_copies_of_a_column_and_constants():
     table = {"a": a, "b": a, "c": np.zeros(100, int), "d": rng.integers(0, 2, 100), "e": 2 - a}
     model = f2sl.ExactSearch(score="bic").fit(table)
     # One parent explains a copy, and of two that are equally good the first is taken.
-    assert sorted(model.graph_.directed_edges) == [("a", "b"), ("a", "e")]
+    assert sorted(model.dag_.directed_edges) == [("a", "b"), ("a", "e")]
     assert f2sl.ExactSearch().fit({"x": [0, 0], "y": [1, 1]}).graph_.n_edges == 0
 
 
@@ -240,7 +240,7 @@ def test_what_is_known_of_the_search():
     assert model.n_sets_ <= 255
     assert 8 <= model.n_families_ <= 8 * 128
     assert {"counting", "search", "total"} <= set(model.timings_)
-    assert isinstance(model.graph_, f2sl.DAG)
+    assert isinstance(model.dag_, f2sl.DAG)
 
 
 def wide_table(n, rows=20):

@@ -129,7 +129,7 @@ def test_a_parent_that_shows_only_beside_another_joins():
     assert model.pc_ == {"a": ["c"], "b": [], "c": ["a"]}
     [child] = model.graph_.adjacent("b")
     [other] = {"a", "c"} - {child}
-    assert sorted(model.cpdag_.directed_edges) == sorted([("b", child), (other, child)])
+    assert sorted(model.graph_.directed_edges) == sorted([("b", child), (other, child)])
     assert model.skeleton_.has_undirected_edge("b", child)
     assert model.graph_.weights["b", child] == pytest.approx(0.0, abs=1e-12)
     [test] = model.explain("b", child, data).of_kind("test")

@@ -21,7 +21,7 @@ def curved(rows=2000, seed=0):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 9), st.floats(0.1, 0.9))
-def test_all_arrows_of_a_cpdag_follow_from_its_colliders(seed, n, density):
+def test_all_arrows_of_a_graph_follow_from_its_colliders(seed, n, density):
     rng = np.random.default_rng(seed)
     names = [f"v{i}" for i in range(n)]
     pairs = [(names[i], names[j]) for i, j in combinations(rng.permutation(n), 2) if rng.random() < density]
@@ -72,22 +72,22 @@ def test_under_independence_p_values_are_nearly_uniform():
 @pytest.mark.parametrize("learner", [f2sl.F2SLh, f2sl.BOSS])
 def test_arrows_that_only_a_linear_model_decides_are_weak(learner):
     model = learner().fit(curved())
-    assert set(model.cpdag_.directed_edges) == {("a", "c"), ("b", "c")}
-    assert model.cpdag_.weak == {("a", "c"), ("b", "c")}
+    assert set(model.graph_.directed_edges) == {("a", "c"), ("b", "c")}
+    assert model.graph_.weak == {("a", "c"), ("b", "c")}
 
 
 def test_arrows_that_hold_without_the_model_stay_decided():
     a, b, c = np.random.default_rng(3).normal(size=(3, 2000))
     frame = pd.DataFrame({"a": np.exp(a), "b": np.where(b > 0, "yes", "no"), "c": a + (b > 0) + 0.5 * c})
     model = f2sl.F2SLh().fit(frame)
-    assert set(model.cpdag_.directed_edges) == {("a", "c"), ("b", "c")}
-    assert not model.cpdag_.weak
+    assert set(model.graph_.directed_edges) == {("a", "c"), ("b", "c")}
+    assert not model.graph_.weak
 
 
 def test_arrows_that_the_user_knows_are_not_tested():
     known = f2sl.Knowledge(required=[("a", "c")])
     model = f2sl.F2SLh(knowledge=known).fit(curved())
-    assert model.cpdag_.weak == {("b", "c")}
+    assert model.graph_.weak == {("b", "c")}
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])

@@ -51,13 +51,13 @@ def test_it_is_closer_to_the_truth_than_its_siblings(alarm, model):
 
 
 def test_the_score_is_that_of_the_graph(alarm, model):
-    assert model.score_ == pytest.approx(score_of(alarm, model.graph_, math.log(37)), rel=1e-12)
+    assert model.score_ == pytest.approx(score_of(alarm, model.dag_, math.log(37)), rel=1e-12)
     free = f2sl.F2SLh(edge_cost=0.0).fit(alarm)
-    assert free.score_ == pytest.approx(score_of(alarm, free.graph_, 0.0), rel=1e-12)
+    assert free.score_ == pytest.approx(score_of(alarm, free.dag_, 0.0), rel=1e-12)
     assert free.graph_.n_edges >= model.graph_.n_edges
     assert (model.edge_cost_, free.edge_cost_) == (math.log(37), 0.0)
     climbed = f2sl.F2SLh(search="hill-climbing").fit(alarm)
-    assert climbed.score_ == pytest.approx(score_of(alarm, climbed.graph_, math.log(37)), rel=1e-12)
+    assert climbed.score_ == pytest.approx(score_of(alarm, climbed.dag_, math.log(37)), rel=1e-12)
     assert model.score_ >= climbed.score_
 
 
@@ -75,7 +75,7 @@ def test_edges_come_from_the_candidates_and_carry_their_strength(model):
         assert model.skeleton_.has_undirected_edge(a, b)
         assert b in model.pc_[a] or a in model.pc_[b]
         assert strength == weights[frozenset((a, b))]
-    assert model.cpdag_ == model.graph_.to_cpdag()
+    assert model.graph_ == model.dag_.to_cpdag()
     assert model.strength_unit == "SU"
     assert model.n_families_ > 37
     assert model.n_tests_ > model.n_unreliable_ >= 0
@@ -138,13 +138,13 @@ def test_the_order_of_columns_and_rows_and_threads_do_not_matter(alarm, search):
     one = f2sl.F2SLh(search=search, n_jobs=1).fit(alarm)
     shuffled = alarm.sample(frac=1.0, random_state=3)[list(reversed(alarm.columns))]
     other = f2sl.F2SLh(search=search, n_jobs=2).fit(shuffled)
-    assert set(one.graph_.directed_edges) == set(other.graph_.directed_edges)
+    assert set(one.dag_.directed_edges) == set(other.dag_.directed_edges)
     assert one.score_ == other.score_
 
 
 def test_no_variable_has_more_parents_than_it_may(alarm):
     for search in ("orders", "hill-climbing"):
-        graph = f2sl.F2SLh(max_parents=1, search=search).fit(alarm).graph_
+        graph = f2sl.F2SLh(max_parents=1, search=search).fit(alarm).dag_
         assert max(len(graph.parents(name)) for name in graph.nodes) == 1
 
 
@@ -163,7 +163,7 @@ def test_of_numbers_it_finds_what_boss_finds():
     frame = f2sl.random_network(12, 20, kind="number", seed=3).sample(400, seed=3)
     ours, boss = f2sl.F2SLh().fit(frame), f2sl.BOSS().fit(frame)
     assert ours.grows_parents_
-    assert ours.graph_.directed_edges == boss.graph_.directed_edges
+    assert ours.dag_.directed_edges == boss.dag_.directed_edges
     assert ours.score_ == boss.score_
 
 
@@ -177,7 +177,7 @@ def test_variables_that_nothing_links():
 
 def test_copies_of_one_variable():
     base = np.random.default_rng(1).integers(0, 3, 300)
-    graph = f2sl.F2SLh().fit({"a": base, "b": base, "c": base, "d": 2 - base}).graph_
+    graph = f2sl.F2SLh().fit({"a": base, "b": base, "c": base, "d": 2 - base}).dag_
     assert graph.n_edges == 3
     assert graph.is_dag()
 

@@ -126,7 +126,7 @@ class TestObedience:
     def test_nor_does_f2sl_h_in_other_ways(self, options, known, seed):
         model = f2sl.F2SLh(knowledge=known, **options)
         assert known.check(model.fit(table_for(model, seed)).graph_) == []
-        assert known.check(model.cpdag_) == []
+        assert known.check(model.dag_) == []
 
     @pytest.mark.parametrize("name", [entry.name for entry in STRUCTURE])
     @settings(max_examples=6)

@@ -121,20 +121,20 @@ class TestWhatIsLearned:
         families = make_score(MemoryEngine(table, 1), "bdeu", 10.0)
         number = {name: i for i, name in enumerate(table.names)}
         total = sum(
-            families.score([(number[v], tuple(sorted(number[p] for p in model.graph_.parents(v))))])[0]
+            families.score([(number[v], tuple(sorted(number[p] for p in model.dag_.parents(v))))])[0]
             for v in table.names
         )
-        assert model.score_ == pytest.approx(total - np.log(11) * model.graph_.n_edges, rel=1e-12)
+        assert model.score_ == pytest.approx(total - np.log(11) * model.dag_.n_edges, rel=1e-12)
 
     @pytest.mark.parametrize("score", ["bdeu", "bds", "k2", "bic", "aic"])
     def test_the_score_of_the_dag_is_the_naive_one(self, alarm, score):
         model = f2sl.F2SLs(score=score).fit(alarm)
-        assert model.graph_.is_dag()
+        assert model.dag_.is_dag()
         codes, place = codes_of(alarm), alarm.columns.get_loc
         cardinalities = [max(column) + 1 for column in codes]
         total = naive.graph_score(
             len(codes),
-            [(place(a), place(b)) for a, b in model.graph_.directed_edges],
+            [(place(a), place(b)) for a, b in model.dag_.directed_edges],
             lambda child, parents: naive.SCORES[score](codes, cardinalities, child, parents),
             -np.log(10 + 1) if score in ("bdeu", "bds") else 0.0,
         )
@@ -169,9 +169,9 @@ class TestWhatIsLearned:
 class TestNothingButTheDataMatters:
     @pytest.mark.parametrize("jobs", [1, 3])
     def test_threads(self, learner, known, alarm, jobs):
-        graph = learner(n_jobs=jobs).fit(alarm).graph_
-        assert graph == known.graph_
-        assert graph.weights == known.graph_.weights
+        graph = learner(n_jobs=jobs).fit(alarm).dag_
+        assert graph == known.dag_
+        assert graph.weights == known.dag_.weights
 
     @settings(max_examples=5, deadline=None)
     @given(seed=st.integers(0, 2**32 - 1))
@@ -185,8 +185,8 @@ class TestNothingButTheDataMatters:
                 dict(zip(labels, rng.permutation(len(labels)).tolist(), strict=True))
             )
         other = learner().fit(frame)
-        assert other.graph_ == known.graph_
-        assert other.graph_.reorder(alarm.columns.tolist()).weights == known.graph_.weights
+        assert other.dag_ == known.dag_
+        assert other.dag_.reorder(alarm.columns.tolist()).weights == known.dag_.weights
         assert other.pc_ == known.pc_
 
     def test_kind_of_table(self, learner, known, alarm, tmp_path):
@@ -201,9 +201,9 @@ class TestNothingButTheDataMatters:
             str(tmp_path / "t.parquet"),
         ]
         for table in tables:
-            assert learner().fit(table).graph_ == known.graph_
+            assert learner().fit(table).dag_ == known.dag_
         named = f2sl.learn(codes, NAMES[learner], names=alarm.columns.tolist())
-        assert named.graph_ == known.graph_
+        assert named.dag_ == known.dag_
 
     def test_runs_are_the_same_to_the_byte(self, learner, known, alarm, tmp_path):
         texts = set()

@@ -28,30 +28,30 @@ def colliders(rows=400, seed=0):
 def test_an_arrow_is_weak_if_a_replicate_lacks_it():
     frame = colliders(200)
     model = f2sl.BOSS(stability=5).fit(frame)
-    cpdag = model.cpdag_
+    cpdag = model.graph_
     # The same, from the parts: rows sorted by value, five draws with replacement, a fast search on each.
     table = sampled(f2sl.open_table(frame).in_name_order())
     resampling = Resampling(f2sl.BOSS(effort="fast"), table.names, "bootstrap", seed=0)
     found = []
     for number in range(5):
         drawn = gathered(table, resampling.rows(number, table.n_rows))
-        found.append(set(f2sl.BOSS(effort="fast", stability=0).fit(drawn).cpdag_.directed_edges))
+        found.append(set(f2sl.BOSS(effort="fast", stability=0).fit(drawn).graph_.directed_edges))
     stable = set.intersection(*found)
     assert cpdag.weak == set(cpdag.directed_edges) - stable
     assert {("x", "z"), ("y", "z")} <= stable
     assert cpdag.weak  # of the other collider
     # The graph itself is that without the check.
     unchecked = f2sl.BOSS(stability=0).fit(frame)
-    assert unchecked.cpdag_ == cpdag
-    assert not unchecked.cpdag_.weak
+    assert unchecked.graph_ == cpdag
+    assert not unchecked.graph_.weak
 
 
 def test_strong_colliders_are_decided_by_every_learner_by_a_score():
     frame = pd.DataFrame({name: values > 0 for name, values in colliders(2000).items()})
     for learner in (f2sl.F2SLh(), f2sl.BOSS(), f2sl.MMHC(), f2sl.F2SLs(), f2sl.ExactSearch(), f2sl.SLLg()):
         model = learner.fit(frame[["x", "y", "z"]])
-        assert set(model.cpdag_.directed_edges) == {("x", "z"), ("y", "z")}, learner
-        assert model.cpdag_.weak == frozenset(), learner
+        assert set(model.graph_.directed_edges) == {("x", "z"), ("y", "z")}, learner
+        assert model.graph_.weak == frozenset(), learner
         assert "directions" in model.timings_
 
 
@@ -65,10 +65,10 @@ def test_marks_do_not_depend_on_engine_or_order_of_rows(kind, gaps, tmp_path):
             **{name: (frame[name] > 0).astype(str) for name in frame if kind == "states" or name < "c"}
         )
     frame = frame.mask(np.random.default_rng(5).random(frame.shape) < gaps)
-    expected = f2sl.learn(frame).cpdag_
-    shuffled = f2sl.learn(frame.sample(frac=1, random_state=3)).cpdag_
+    expected = f2sl.learn(frame).graph_
+    shuffled = f2sl.learn(frame.sample(frac=1, random_state=3)).graph_
     frame.to_parquet(tmp_path / "table.parquet")
-    streamed = f2sl.learn(tmp_path / "table.parquet", engine="stream", n_jobs=1).cpdag_
+    streamed = f2sl.learn(tmp_path / "table.parquet", engine="stream", n_jobs=1).graph_
     for other in (shuffled, streamed):
         assert (other, other.weak) == (expected, expected.weak)
 
@@ -77,8 +77,8 @@ def test_directions_from_knowledge_are_not_weak():
     frame = colliders(200)
     required = Knowledge(required=[("b", "c")], tiers=[["a"], ["*"]])
     model = f2sl.F2SLh(knowledge=required).fit(frame)
-    assert model.cpdag_.has_directed_edge("a", "c")
-    assert not model.cpdag_.weak & {("a", "c"), ("b", "c")}
+    assert model.graph_.has_directed_edge("a", "c")
+    assert not model.graph_.weak & {("a", "c"), ("b", "c")}
 
 
 def test_large_tables_are_checked_only_on_request():
@@ -87,7 +87,7 @@ def test_large_tables_are_checked_only_on_request():
     frame[0] += 5 * (frame[1] + frame[2])
     frame.columns = [f"v{i}" for i in frame.columns]
     model = f2sl.BOSS().fit(frame)
-    assert not model.cpdag_.weak
+    assert not model.graph_.weak
     assert any("takes long on a table with so many columns; stability=8" in note for note in model.notes_)
     assert "directions" in f2sl.BOSS(stability=1).fit(frame).timings_
 
@@ -105,11 +105,11 @@ def test_an_interrupted_check_keeps_the_graph(monkeypatch):
         raise KeyboardInterrupt
 
     frame, model = colliders(200), f2sl.BOSS()
-    expected = f2sl.BOSS(stability=0).fit(frame).cpdag_
+    expected = f2sl.BOSS(stability=0).fit(frame).graph_
     monkeypatch.setattr(stability, "weakly_decided", interrupted)
     with pytest.raises(Interrupted):
         model.fit(frame)
-    assert (model.cpdag_, model.complete_) == (expected, False)
+    assert (model.graph_, model.complete_) == (expected, False)
     assert "incomplete: interrupted while the directions were checked" in model.notes_
 
 
@@ -145,7 +145,7 @@ def test_pictures_and_pages_tell_the_marks_apart(tmp_path):
 
 def test_the_summary_counts_them_apart():
     model = f2sl.BOSS().fit(colliders(200))
-    weak, all_directed = len(model.cpdag_.weak), len(model.cpdag_.directed_array)
+    weak, all_directed = len(model.graph_.weak), len(model.graph_.directed_array)
     assert weak
     told = str(model.summary())
     assert f"the data decide {all_directed - weak} direction" in told

@@ -72,7 +72,7 @@ def test_sll_g_climbs_on_the_naive_skeleton(codes, options):
         return best.family(child, parents) if len(parents) <= most else -np.inf
 
     arrows, _ = naive.hill_climb(n, sorted(edges), family)
-    assert sorted(numbers(model.graph_.directed_edges)) == arrows
+    assert sorted(numbers(model.dag_.directed_edges)) == arrows
     assert model.score_ == pytest.approx(naive.graph_score(n, arrows, best.family))
 
 
@@ -366,7 +366,7 @@ def test_what_is_near_is_so_for_both_ends():
 @compiled_only
 def test_no_variable_has_more_parents_than_allowed():
     data = f2sl.load_network("alarm").sample(1000, seed=1)
-    graph = f2sl.SLLg(max_parents=1).fit(data).graph_
+    graph = f2sl.SLLg(max_parents=1).fit(data).dag_
     assert max(len(graph.parents(name)) for name in graph.nodes) == 1
 
 

@@ -139,10 +139,10 @@ def test_an_interrupt_keeps_the_best_graph_of_a_search(tables):
     with showing(Interrupting("looking for further candidates")), pytest.raises(Interrupted):
         model.fit(tables["states"])
     assert not model.complete_
-    assert isinstance(model.graph_, f2sl.DAG)
+    assert isinstance(model.dag_, f2sl.DAG)
     assert model.graph_.n_edges > 0
     assert model.score_ <= whole.score_ + 1e-6
-    assert model.cpdag_.n_edges == model.graph_.n_edges
+    assert model.graph_ == model.dag_.to_cpdag()
 
 
 def test_an_interrupt_of_hill_climbing_keeps_its_best_graph(tables):
@@ -160,7 +160,7 @@ def test_an_interrupt_of_hill_climbing_keeps_its_best_graph(tables):
     model = f2sl.F2SLs()
     with showing(Steps()), pytest.raises(Interrupted):
         model.fit(tables["states"])
-    assert isinstance(model.graph_, f2sl.DAG)
+    assert isinstance(model.dag_, f2sl.DAG)
     assert model.graph_.n_edges == 3
 
 

@@ -256,7 +256,7 @@ def test_the_score_loses_what_a_naive_score_says(drawn):
         cards, number = codes.max(axis=1) + 1, {name: v for v, name in enumerate(table.names)}
         weight = getattr(model, "equivalent_sample_size_", 10.0)
         per_edge = -getattr(model, "edge_cost_", math.log(weight + 1))
-        arrows = {(number[a], number[b]) for a, b in model.graph_.directed_edges}
+        arrows = {(number[a], number[b]) for a, b in model.dag_.directed_edges}
 
         of_family = naive.SCORES[model.options_in_use_["score"]]
 
@@ -587,5 +587,5 @@ def test_of_many_pairs_the_page_explains_those_nearby(monkeypatch):
 
 def test_why_has_the_options_of_learning():
     learning, explaining = (set(inspect.signature(command).parameters) for command in (learn, why))
-    own = {"out", "picture", "page", "dag", "cpdag", "truth", "context"}
+    own = {"out", "picture", "page", "dag", "truth", "context"}
     assert learning - own == explaining - {"a", "b"}

@@ -72,14 +72,14 @@ def test_what_the_data_do_not_decide_is_shown_undirected():
     rows = {"a": [0, 1] * 200, "c": [0, 0, 1, 1] * 100}
     rows |= {new: [v ^ (i % 11 == 0) for i, v in enumerate(rows[old])] for old, new in ("ab", "cd")}
     model = f2sl.F2SLs().fit(rows)
-    assert model.graph_.is_dag() and model.graph_.undirected_edges == []
-    assert model.cpdag_ == f2sl.PDAG([*"acbd"], undirected=[("a", "b"), ("c", "d")])
+    assert model.dag_.directed_edges == [("a", "b"), ("c", "d")]
+    assert model.graph_ == f2sl.PDAG([*"acbd"], undirected=[("a", "b"), ("c", "d")])
     assert repr(model).endswith("0 directed and 2 undirected edges")
     text = str(model.summary())
     assert "the data decide 0 directions, 2 may point either way" in text
     assert "a - b" in text and "->" not in text
     assert "<polygon" not in model._repr_html_() + f2sl.plot(model).svg()
-    assert "<polygon" in f2sl.plot(model.graph_).svg()
+    assert "<polygon" in f2sl.plot(model.dag_).svg()
     content = page_data(model)
     assert [edge["d"] for edge in content["edges"]] == [0, 0]
     assert str(model.explain("a", "b")).startswith("a - b\n")
@@ -95,12 +95,12 @@ def test_a_column_merged_with_another_may_point_either_way():
     rows["c"] = [a + b if i % 7 else 0 for i, (a, b) in enumerate(pairs)]
     rows["e"] = [str(c) for c in rows["c"]]
     model = f2sl.learn(rows, aliases="merge")
-    assert model.cpdag_ == f2sl.PDAG([*"abce"], [("a", "c"), ("b", "c")], [("c", "e")])
+    assert model.graph_ == f2sl.PDAG([*"abce"], [("a", "c"), ("b", "c")], [("c", "e")])
 
 
 def test_before_fit(monkeypatch):
     model = f2sl.F2SLc()
-    for ask in (lambda: model.graph_, lambda: model.separating_sets_, model.summary):
+    for ask in (lambda: model.graph_, lambda: model.dag_, lambda: model.separating_sets_, model.summary):
         with pytest.raises(TheirError, match="call its fit") as caught:
             ask()
         assert isinstance(caught.value, NotFittedError)

@@ -104,7 +104,8 @@ def _of_structure(learner: Any, table: Table, truth: DAG, threads: int) -> Measu
     model = learner.fit(table)
     said = "" if model.complete_ else "; ".join(model.notes_)
     seconds = model.timings_["total"] - model.timings_["read"]
-    return Measured(seconds, compare(truth, model.graph_.to_dag()).as_dict(), said)
+    found = compare(truth, model.dag_, convention="paper").as_dict()
+    return Measured(seconds, {name.removeprefix("arrowhead_"): value for name, value in found.items()}, said)
 
 
 def _of_sets(learner: Any, table: Table, truth: DAG, threads: int) -> Measured:

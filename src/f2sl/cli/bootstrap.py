@@ -93,9 +93,7 @@ def bootstrap(
         if picture is not None:
             check_picture_file(picture, [path for path in (reading.place, out, truth) if path is not None])
         if out is not None:
-            check_graph_file(
-                out, [path for path in (reading.place, truth) if path is not None], undirected=True
-            )
+            check_graph_file(out, [path for path in (reading.place, truth) if path is not None])
         reading.check()
         from f2sl._options import refuse
         from f2sl.confidence.bootstrap import bootstrap as run

@@ -11,7 +11,7 @@ from f2sl._constants import REMARKS
 from f2sl.cli import output
 from f2sl.cli.files import load_any_graph
 from f2sl.cli.help import examples
-from f2sl.cli.options import AsJson
+from f2sl.cli.options import AsJson, in_terms_of_flags
 from f2sl.errors import printable
 
 if TYPE_CHECKING:
@@ -23,34 +23,8 @@ EXAMPLES = examples(
     "f2sl compare graph.json truth.json",
     "f2sl compare graph.json alarm",
     "f2sl compare graph.dot truth.graphml --distances --json",
+    "f2sl compare graph.json truth.json --convention paper",
 )
-
-METRICS = (
-    ("SHD", "shd", "edges that differ, each counted once: the sum of the next four"),
-    ("Reverse", "reverse", "directed in both graphs, opposite ways"),
-    ("Miss", "miss", "in the true graph only"),
-    ("Extra", "extra", "in the learned graph only"),
-    ("Undirected", "undirected", "directed in one graph, undirected in the other"),
-    ("SHD of CPDAGs", "shd_cpdag", "the same between the equivalence classes"),
-    ("Ar_Precision", "precision", "share of the learned edges that are directed as in the true graph"),
-    ("Ar_Recall", "recall", "share of the true edges that are directed so in the learned graph"),
-    ("Ar_F1", "f1", "harmonic mean of the two"),
-    (
-        "Skeleton precision",
-        "skeleton_precision",
-        "share of the learned edges that are true, directions aside",
-    ),
-    ("Skeleton recall", "skeleton_recall", "share of the true edges that were learned, directions aside"),
-    ("Skeleton F1", "skeleton_f1", "harmonic mean of the two"),
-    ("Learned edges", "learned_edges", "directed and undirected"),
-    ("True edges", "true_edges", "directed and undirected"),
-    ("Correct", "correct", "in both graphs, the same way"),
-    ("SID", "sid", "pairs whose effect is wrong if adjusted for the learned graph's parents; DAGs only"),
-    ("Parent-AID", "parent_aid", "pairs whose effect is wrong if adjusted for parents; DAGs and CPDAGs"),
-    ("Ancestor-AID", "ancestor_aid", "the same if adjusted for ancestors"),
-    ("Oset-AID", "oset_aid", "the same if adjusted for the optimal set"),
-)
-"""Metrics shown: name (the F2SL paper's, where it has one), attribute and meaning."""
 
 
 def compare(
@@ -63,9 +37,15 @@ def compare(
             help='Also count wrong effects: SID and AID (needs gadjid: pip install "f2sl[metrics]").',
         ),
     ] = False,
+    convention: Annotated[
+        str,
+        typer.Option(
+            help="Compare equivalence classes (cpdag), or the graphs as they are, as the F2SL paper (paper)."
+        ),
+    ] = "cpdag",
     as_json: AsJson = False,
 ) -> None:
-    """Compare a learned graph with the true one: SHD, Reverse, Miss, Extra, Ar_F1 and more.
+    """Compare a learned graph with the true one: SHD, precision, recall and F1 of adjacencies and arrowheads.
 
     Each is a graph file as f2sl learn writes it (.json, .csv, .dot, ...), a network file (.bif, .json,
     .xmlbif, .net or .xdsl), or the name of a bundled network (f2sl networks lists them).
@@ -73,7 +53,8 @@ def compare(
     from f2sl.graph import compare as compare_graphs
 
     learned_graph, true_graph = load_any_graph(learned), load_any_graph(truth)
-    comparison = compare_graphs(true_graph, learned_graph, distances=distances)
+    with in_terms_of_flags():
+        comparison = compare_graphs(true_graph, learned_graph, distances=distances, convention=convention)
     if as_json:
         output.show_json(comparison.as_dict())
     else:
@@ -90,14 +71,4 @@ def notes_on(truth: Path) -> list[str]:
 
 def metrics(title: str, comparison: Comparison) -> RenderableType:
     """Return the table of a comparison."""
-    values = comparison.as_dict()
-    rows = [
-        (name, _shown(value), meaning)
-        for name, key, meaning in METRICS
-        if (value := values.get(key)) is not None
-    ]
-    return output.columns(title, ("metric", "value", "what it counts"), rows, right=[1])
-
-
-def _shown(value: float | None) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:.3f}"
+    return output.columns(title, ("metric", "value", "what it counts"), comparison.rows(), right=[1])

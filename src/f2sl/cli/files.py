@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from f2sl.network import BayesianNetwork
 
 
-def check_graph_file(path: Path, others: Iterable[Path] = (), undirected: bool = False) -> None:
+def check_graph_file(path: Path, others: Iterable[Path] = ()) -> None:
     """Check that a graph can be written to `path`, and that `path` is not one of the `others`."""
     from f2sl.graph import check_writable
 
-    check_writable(path, undirected)
+    check_writable(path)
     check_distinct(path, others)
 
 

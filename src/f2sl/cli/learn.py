@@ -33,7 +33,7 @@ from f2sl.cli.options import (
 )
 from f2sl.cli.reading import TableOptions, with_reading_options
 from f2sl.cli.why import command_to_explain
-from f2sl.errors import FileError, Interrupted, OptionError
+from f2sl.errors import Interrupted
 
 if TYPE_CHECKING:
     from f2sl.table import Table
@@ -78,18 +78,8 @@ def learn(
         bool,
         typer.Option(
             "--dag",
-            help="Save, draw and compare a DAG. Without --dag and --cpdag the graph is saved and compared as "
-            "learned (f2sl-h and other learners with a score learn a DAG), and drawn with undirected edges "
-            "where the data do not decide the direction.",
-            rich_help_panel=OUTPUT,
-        ),
-    ] = False,
-    cpdag: Annotated[
-        bool,
-        typer.Option(
-            "--cpdag",
-            help="Save, draw and compare the CPDAG, with undirected edges where the data do not decide the "
-            "direction.",
+            help="Show, save, draw and compare one DAG of the graph, which also directs the edges whose "
+            "direction the data do not decide.",
             rich_help_panel=OUTPUT,
         ),
     ] = False,
@@ -102,20 +92,12 @@ def learn(
     Options that you leave out take the algorithm's defaults; f2sl algorithms lists them.
     """
     with in_terms_of_flags():
-        if dag and cpdag:
-            raise OptionError("--dag and --cpdag exclude each other; give only one")
-        _check_files(reading, out, picture, page, truth, cpdag)
+        _check_files(reading, out, picture, page, truth)
         from f2sl.graph import PDAG, compare
-        from f2sl.graph.io import check_holds, check_writable
-        from f2sl.structure.base import shown_by
+        from f2sl.graph.io import check_holds
 
         true_graph = None if truth is None else load_any_graph(truth)
         learner = _learner(algorithm, options, reading.jobs)
-        if out is not None and not (dag or learner.learns_dag):
-            try:
-                check_writable(out, undirected=True)
-            except FileError as error:
-                raise FileError(f"{error}, or add --dag") from None
         opened: list[Table] = []
         shares: Distributions | None = None
 
@@ -138,23 +120,19 @@ def learn(
             except Interrupted:
                 interrupts.put_off()
     [table] = opened
-    shown = shown_by(learner)
-    if cpdag and shown is learner.graph_:
-        shown = shown.to_cpdag(learner.knowledge)
-    graph = learner.graph_.to_dag() if dag else shown if cpdag else learner.graph_
-    drawn = graph if dag else shown
+    graph = learner.dag_ if dag else learner.graph_
     comparison = None if true_graph is None else compare(true_graph, graph)
     if out is not None:
         with in_terms_of_flags():
             save_graph(graph, out)  # first, so that the graph is saved even if the rest fails
     if picture is not None:
-        save_picture(drawn, picture)
+        save_picture(graph, picture)
     if page is not None:
         title = Path(reading.data).stem if reading.place else "standard input"
         # Tables that are not in memory are closed by now.
         known = table if table.held == "in memory" else shares
         ask = command_to_explain(context)
-        save_page(learner, page, graph=drawn, truth=true_graph, data=known, ask=ask, title=title)
+        save_page(learner, page, graph=graph, truth=true_graph, data=known, ask=ask, title=title)
 
     from f2sl.cli.summary import Learned
 
@@ -173,7 +151,6 @@ def _check_files(
     picture: Path | None,
     page: Path | None,
     truth: Path | None,
-    undirected: bool,
 ) -> None:
     """Check before any work that all files can be written and read."""
     if page is not None:
@@ -181,7 +158,7 @@ def _check_files(
     if picture is not None:
         check_picture_file(picture, [path for path in (reading.place, out, truth) if path is not None])
     if out is not None:
-        check_graph_file(out, [path for path in (reading.place, truth) if path is not None], undirected)
+        check_graph_file(out, [path for path in (reading.place, truth) if path is not None])
     reading.check()
 
 

@@ -46,6 +46,7 @@ FLAGS = {
             "algorithms",
             "sizes",
             "sets",
+            "convention",
         )
     },
     "memory_limit": "--memory-limit",

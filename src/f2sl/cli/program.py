@@ -17,6 +17,9 @@ from f2sl.errors import F2SLError, OptionError, unknown_name
 # Click, or the copy of it within newer versions of Typer, raises this one for whatever it cannot parse.
 UsageError = cast(type[Exception], typer.BadParameter.__base__)
 
+GONE = {"--cpdag": "f2sl learn saves and shows what the data decide; --dag asks for one DAG of it"}
+"""Options of earlier versions, and what there is instead."""
+
 
 class _Commands(PlainParameters, TyperGroup):
     """Group of commands, each imported on first use; an unknown name is an error with the nearest one."""
@@ -108,4 +111,7 @@ def _one_line(error: Any) -> str:
     """Return the message of a usage error as one line in our own form."""
     message = " ".join(error.format_message().split()).rstrip(".")
     where = error.ctx.command_path if error.ctx is not None else "f2sl"
+    option = getattr(error, "option_name", "")
+    if option in GONE:
+        return f"no such option: {option}; {GONE[option]}"
     return f"{message[:1].lower()}{message[1:]}; see {where} --help"

@@ -93,7 +93,7 @@ def show(
 def _learned_again(graph: PDAG, data: str, encoding: str | None) -> Iterator[tuple[Any, Table, list[str]]]:
     """Learn a graph again from its table; yield the learner (None if the graph differs) and the table."""
     from f2sl.reading.open import open_for
-    from f2sl.structure.base import STRUCTURE, shown_by
+    from f2sl.structure.base import STRUCTURE
 
     how: Any = graph.learned_by
     known = {} if graph.knowledge is None else {"knowledge": graph.knowledge}
@@ -104,8 +104,7 @@ def _learned_again(graph: PDAG, data: str, encoding: str | None) -> Iterator[tup
             why = f"it has {table.n_rows:,} rows, but the graph was learned from {how['rows']:,}"
         else:
             learner.read_and_fit(table, {}, how["algorithm"])
-            drawn = learner.graph_, shown_by(learner)
-            if graph in (*drawn, learner.graph_.to_dag(), drawn[1].to_cpdag(learner.knowledge)):
+            if graph in (learner.graph_, learner.dag_):
                 yield learner, table, []
                 return
             why = "learning from it gives another graph"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from f2sl.cli import output
 from f2sl.cli.compare import metrics, notes_on
@@ -40,10 +41,11 @@ class Edge:
     def __str__(self) -> str:
         return f"{printable(self.source)} {'->' if self.directed else '-'} {printable(self.target)}"
 
-    @property
-    def direction(self) -> str:
-        """Words for what is known of a direction, where a score chose among equivalent graphs."""
-        return "weakly decided" if self.weak else "decided" if self.directed else "either way"
+    def direction(self, decided: Set[tuple[str, str]]) -> str:
+        """Describe a direction, where a score chose among equivalent graphs: decided by the data, or not."""
+        if self.weak:
+            return "weakly decided"
+        return "decided" if (self.source, self.target) in decided else "either way"
 
 
 def strongest_edges(graph: PDAG, most: int = STRONGEST) -> list[Edge]:
@@ -102,29 +104,23 @@ class Learned:
     picture: Path | None = None
     page: Path | None = None
 
-    @property
-    def shown(self) -> PDAG:
-        """Graph to show: the CPDAG if the learner chose a DAG by its score."""
-        return cast("PDAG", getattr(self.learner, "cpdag_", self.graph))
-
     def show(self) -> None:
         """Print the summary for people."""
         output.show(output.pairs(self._lines()))
-        edges = strongest_edges(self.shown)
+        edges = strongest_edges(self.graph)
         if edges:
             all_shown = len(edges) == self.graph.n_edges
             which = "Edges" if all_shown else f"The strongest {len(edges)} of {self.graph.n_edges:,} edges"
             title = f"\n{which}, by strength"
             rows = [[str(edge), "-" if edge.weight is None else f"{edge.weight:.4f}"] for edge in edges]
             heads = ["edge", self.learner.strength_unit]
-            if hasattr(self.learner, "cpdag_"):
+            if self.learner.graph_.dag is not None:
                 heads.append("direction")
-                rows = [[*row, edge.direction] for row, edge in zip(rows, edges, strict=True)]
+                decided = {*self.learner.graph_.directed_edges}
+                rows = [[*row, edge.direction(decided)] for row, edge in zip(rows, edges, strict=True)]
             output.show(output.columns(title, heads, rows, right=[1]))
         if self.comparison is not None:
-            title = f"\nCompared with {printable(str(self.truth))}"
-            title += ", the DAG with all directions" if self._chosen() else ""
-            output.show(metrics(title, self.comparison))
+            output.show(metrics(f"\nCompared with {printable(str(self.truth))}", self.comparison))
 
     def show_json(self) -> None:
         """Print the summary for programs; all keys are present, null where nothing applies."""
@@ -144,7 +140,7 @@ class Learned:
                 "states": self._states(),
                 "edges": self._edge_counts(),
                 "isolated": isolated(self.graph),
-                "strongest": [vars(edge) for edge in strongest_edges(self.shown)],
+                "strongest": [vars(edge) for edge in strongest_edges(self.graph)],
                 "tests": tests,
                 "unreliable": unreliable,
                 "score": score,
@@ -157,8 +153,7 @@ class Learned:
                 "page": None if self.page is None else str(self.page),
                 "comparison": None if self.comparison is None else self.comparison.as_dict(),
                 "graph": edges,
-                "cpdag": as_lists(self.shown) if hasattr(self.learner, "cpdag_") else None,
-                "weakly_decided": sorted(self.shown.weak) if "directions" in self.learner.timings_ else None,
+                "weakly_decided": sorted(self.graph.weak) if "directions" in self.learner.timings_ else None,
             }
         )
 
@@ -192,8 +187,7 @@ class Learned:
             lines.append(("Score", f"{score:,.4f} {name}".rstrip()))
         lines.append(("Time", _seconds(learner.timings_)))
         if self.out is not None:
-            chosen = " (a DAG; --cpdag saves what the data decide)" if self._chosen() and not self.dag else ""
-            lines.append(("Saved", f"{printable(self.out)}{chosen}"))
+            lines.append(("Saved", printable(self.out)))
         if self.picture is not None:
             lines.append(("Drawn", printable(self.picture)))
         if self.page is not None:
@@ -223,11 +217,7 @@ class Learned:
         return f" of {least} to {most} states each" if least < most else f" of {count(least, 'state')} each"
 
     def _edge_counts(self) -> dict[str, int]:
-        return {"directed": len(self.shown.directed_array), "undirected": len(self.shown.undirected_array)}
-
-    def _chosen(self) -> int:
-        """Count the directions of the graph that the data do not decide."""
-        return len(self.graph.directed_array) - len(self.shown.directed_array)
+        return {"directed": len(self.graph.directed_array), "undirected": len(self.graph.undirected_array)}
 
     def _how(self) -> str:
         by = f"by {self.algorithm}"
@@ -245,7 +235,7 @@ class Learned:
         from f2sl.view.notebook import directions_of
 
         alone = isolated(self.graph)
-        told = f"{count(self.graph.n_edges, 'edge')}: {directions_of(self.learner, self.shown)}"
+        told = f"{count(self.graph.n_edges, 'edge')}: {directions_of(self.learner, self.learner.graph_)}"
         return f"{told}; {count(alone, 'variable')} without edges" if alone else told
 
     def _consistent(self) -> bool:

@@ -104,7 +104,7 @@ def bootstrap(
     refuse(problems(replicates, seed, method, threshold, n_jobs, out, resume))
     chosen.check_options()
     if out is not None:
-        check_writable(out, undirected=True)
+        check_writable(out)
     if reading.get("engine") == "dask":  # the replicates go to the cluster, and not the rows
         reading["engine"], scheduler = "auto", scheduler or HERE
     with ExitStack() as own, _shown(chosen.verbose):

@@ -7,7 +7,7 @@
 ``.graphml``     GraphML, for NetworkX, Gephi, yEd, Cytoscape, ...
 ``.gml``         GML, likewise
 ``.dagitty``     DAGitty's language
-``.modelstring`` bnlearn's model string, for DAGs, without weights
+``.modelstring`` bnlearn's model string: one DAG of the graph, without weights
 ================ ================================================================
 
 All but the last keep the names whatever they contain, the order of the nodes, isolated nodes, the kinds of
@@ -56,8 +56,6 @@ FORMATS: dict[str, Format | str] = {
     ".modelstring": "modelstring_file",
 }
 """Formats by suffix; those of the package are named by a module, imported on first use."""
-_DAGS_ONLY = ("modelstring_file",)
-"""Formats that have no undirected edges."""
 
 
 def add_format(suffix: str, write: Callable[[PDAG], Iterator[str]], read: Callable[[bytes], PDAG]) -> None:
@@ -144,7 +142,7 @@ def load_graph(path: str | os.PathLike[str]) -> PDAG:
         raise GraphError(f"{path}: {error}") from None
 
 
-def check_writable(path: str | os.PathLike[str], undirected: bool = False) -> None:
+def check_writable(path: str | os.PathLike[str]) -> None:
     """Check, before long work, that a graph can be saved to `path`.
 
     Nothing is left behind, and an existing file is not touched.
@@ -153,21 +151,14 @@ def check_writable(path: str | os.PathLike[str], undirected: bool = False) -> No
     ----------
     path : path
         Where the graph is to be saved.
-    undirected : bool
-        True if the graph may have undirected edges.
 
     Raises
     ------
     FileError
-        If the suffix is not known, or is that of a format without undirected edges that may be needed; if
-        the path is a folder, or its folder does not exist or cannot be written to.
+        If the suffix is not known, or the path is a folder, or its folder does not exist or cannot be
+        written to.
     """
     _format_of(path)
-    if undirected and FORMATS[Path(path).suffix.lower()] in _DAGS_ONLY:
-        others = ", ".join(suffix for suffix, form in FORMATS.items() if form not in _DAGS_ONLY)
-        raise FileError(
-            f"{path}: {Path(path).suffix} holds only DAGs, but this graph may not be one; use {others}"
-        )
     check_can_write(path)
 
 

@@ -1,14 +1,22 @@
 """Measures of how far a learned graph is from the true one.
 
+Data alone cannot tell equivalent DAGs apart, so equivalence classes are compared: each graph is replaced by
+the CPDAG of its class. A graph without a consistent extension stands for no class, and is compared as it is.
+
 The counts are over the adjacencies of the two graphs. *Miss* counts those only in the true graph, *extra*
 those only in the learned graph. Among those in both, *correct* ones have the same direction or are undirected
 in both, *reverse* ones have opposite directions, and *undirected* ones are directed in exactly one of the two
 graphs. The structural Hamming distance (*SHD*) is reverse + miss + extra + undirected: each edge that differs
 counts once.
 
-Precision and recall are about arrowheads: the edges directed the same way in both graphs, as a share of all
-edges of the learned graph and of the true one. F1 is their harmonic mean. Those of skeletons are about
-adjacencies only.
+Adjacency precision and recall are the adjacencies in both graphs, as a share of those of the learned graph
+and of the true one: causal-learn's ``AdjacencyConfusion``, pgmpy's ``AdjacencyConfusionMatrix``. Arrowhead
+precision and recall are the edges directed the same way in both, as a share of the *directed* edges of either
+graph: causal-learn's ``ArrowConfusion``. (pgmpy's ``OrientationConfusionMatrix`` is about DAGs, and counts
+only adjacencies that are in both.) F1 is their harmonic mean. All three are 1 if neither graph has any.
+
+With ``convention="paper"`` the graphs are compared as they are, as in the F2SL paper, and the edges directed
+the same way in both are a share of *all* edges of either graph (*Ar_Precision*, *Ar_Recall*).
 
 *Distances* count wrong effects: the ordered pairs (t, y) for which the learned graph suggests the wrong
 variables to adjust for when estimating the effect of t on y. The adjustment set is the parents of t (*SID*,
@@ -32,11 +40,52 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from f2sl._extensions import imported
-from f2sl.errors import GraphError, unknown_name
+from f2sl.errors import GraphError, OptionError, unknown_name
 from f2sl.graph._arrays import IntArray, pair_keys
 from f2sl.graph.cpdag import cpdag_of
 from f2sl.graph.dag import DAG
 from f2sl.graph.pdag import PDAG
+
+CPDAG, PAPER = "cpdag", "paper"
+METRICS = (
+    ("SHD", "shd", "edges in which the equivalence classes differ: the sum of the next four"),
+    ("Reversed", "reverse", "directed in both graphs, opposite ways"),
+    ("Missing", "miss", "in the true graph only"),
+    ("Extra", "extra", "in the learned graph only"),
+    ("Directed in one", "undirected", "directed in one graph, undirected in the other"),
+    (
+        "Adjacency precision",
+        "adjacency_precision",
+        "share of the learned edges that are true, directions aside",
+    ),
+    ("Adjacency recall", "adjacency_recall", "share of the true edges that were learned, directions aside"),
+    ("Adjacency F1", "adjacency_f1", "harmonic mean of the two"),
+    (
+        "Arrowhead precision",
+        "arrowhead_precision",
+        "share of the learned directed edges that are directed so",
+    ),
+    ("Arrowhead recall", "arrowhead_recall", "share of the true directed edges that were learned so"),
+    ("Arrowhead F1", "arrowhead_f1", "harmonic mean of the two"),
+    ("Learned edges", "learned_edges", "directed and undirected"),
+    ("True edges", "true_edges", "directed and undirected"),
+    ("Correct", "correct", "in both graphs, the same way"),
+    ("SID", "sid", "pairs whose effect is wrong if adjusted for the parents in one DAG of the learned graph"),
+    ("Parent-AID", "parent_aid", "pairs whose effect is wrong if adjusted for parents; DAGs and CPDAGs"),
+    ("Ancestor-AID", "ancestor_aid", "the same if adjusted for ancestors"),
+    ("Oset-AID", "oset_aid", "the same if adjusted for the optimal set"),
+)
+"""Measures of a comparison where it is shown: name, attribute and meaning."""
+OF_THE_PAPER = {
+    "shd": ("SHD", "edges in which the graphs differ: the sum of the next four"),
+    "arrowhead_precision": (
+        "Ar_Precision",
+        "share of all learned edges that are directed as in the true graph",
+    ),
+    "arrowhead_recall": ("Ar_Recall", "share of all true edges that are directed so in the learned graph"),
+    "arrowhead_f1": ("Ar_F1", "harmonic mean of the two"),
+}
+"""Names and meanings that differ with ``convention="paper"``."""
 
 
 class Distances(NamedTuple):
@@ -46,7 +95,7 @@ class Distances(NamedTuple):
     """
 
     sid: int | None
-    """The structural intervention distance, of DAGs alone."""
+    """The structural intervention distance between DAGs; that of a learned PDAG is ``to_dag()``."""
     parent_aid: int
     ancestor_aid: int
     oset_aid: int
@@ -60,16 +109,16 @@ class Comparison:
     ----------
     shd, reverse, miss, extra, undirected, correct : int
         Numbers of edges.
-    precision, recall, f1 : float
-        Precision, recall and F1 of arrowheads.
-    skeleton_precision, skeleton_recall, skeleton_f1 : float
+    adjacency_precision, adjacency_recall, adjacency_f1 : float
         Precision, recall and F1 of adjacencies.
-    shd_cpdag : int
-        The SHD between the CPDAGs of the two graphs.
+    arrowhead_precision, arrowhead_recall, arrowhead_f1 : float
+        Precision, recall and F1 of arrowheads.
     true_edges, learned_edges : int
         All edges of either graph.
     distances : Distances or None
         Pairs of nodes with wrong effects, if they were requested.
+    convention : {"cpdag", "paper"}
+        What was compared: equivalence classes, or the graphs as they are.
     """
 
     shd: int
@@ -77,24 +126,35 @@ class Comparison:
     miss: int
     extra: int
     undirected: int
-    precision: float
-    recall: float
-    f1: float
-    skeleton_precision: float
-    skeleton_recall: float
-    skeleton_f1: float
-    shd_cpdag: int
+    adjacency_precision: float
+    adjacency_recall: float
+    adjacency_f1: float
+    arrowhead_precision: float
+    arrowhead_recall: float
+    arrowhead_f1: float
     true_edges: int
     learned_edges: int
     correct: int
     distances: Distances | None = None
+    convention: str = CPDAG
     graphs: tuple[PDAG, PDAG] | None = field(default=None, repr=False, compare=False)
     """The true and the learned graph, for pictures."""
 
     def as_dict(self) -> dict[str, int | float | None]:
         """Return all numbers by name."""
-        numbers = {name: value for name, value in vars(self).items() if name not in ("graphs", "distances")}
+        others = ("graphs", "distances", "convention")
+        numbers = {name: value for name, value in vars(self).items() if name not in others}
         return numbers if self.distances is None else {**numbers, **self.distances._asdict()}
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Return the name, the value as text, and the meaning of each number, to show them."""
+        values, own = self.as_dict(), OF_THE_PAPER if self.convention == PAPER else {}
+        rows = []
+        for name, key, meaning in METRICS:
+            if (value := values.get(key)) is not None:
+                name, meaning = own.get(key, (name, meaning))
+                rows.append((name, f"{value:,}" if isinstance(value, int) else f"{value:.3f}", meaning))
+        return rows
 
     def _repr_html_(self) -> str:
         from f2sl.view.notebook import html_of_comparison
@@ -104,10 +164,11 @@ class Comparison:
     def __str__(self) -> str:
         return (
             f"SHD {self.shd} (reverse {self.reverse}, miss {self.miss}, extra {self.extra}, "
-            f"undirected {self.undirected}); SHD of CPDAGs {self.shd_cpdag}\n"
-            f"arrowheads: precision {self.precision:.3f}, recall {self.recall:.3f}, F1 {self.f1:.3f}\n"
-            f"skeleton:   precision {self.skeleton_precision:.3f}, recall {self.skeleton_recall:.3f}, "
-            f"F1 {self.skeleton_f1:.3f}\n"
+            f"undirected {self.undirected})\n"
+            f"adjacencies: precision {self.adjacency_precision:.3f}, recall {self.adjacency_recall:.3f}, "
+            f"F1 {self.adjacency_f1:.3f}\n"
+            f"arrowheads:  precision {self.arrowhead_precision:.3f}, recall {self.arrowhead_recall:.3f}, "
+            f"F1 {self.arrowhead_f1:.3f}\n"
             f"edges: {self.learned_edges} learned, {self.true_edges} true, {self.correct} correct"
             f"{self._told_distances()}"
         )
@@ -130,12 +191,10 @@ class _Counts(NamedTuple):
     miss: int
     extra: int
 
-    @property
-    def shd(self) -> int:
-        return self.reverse + self.undirected + self.miss + self.extra
 
-
-def compare(true_graph: Any, learned_graph: Any, *, distances: bool = False) -> Comparison:
+def compare(
+    true_graph: Any, learned_graph: Any, *, distances: bool = False, convention: str = CPDAG
+) -> Comparison:
     """Compare a learned graph with the true one.
 
     Parameters
@@ -145,24 +204,31 @@ def compare(true_graph: Any, learned_graph: Any, *, distances: bool = False) -> 
         :class:`f2sl.Confidence`.
     distances
         Also count wrong effects; needs gadjid (``pip install "f2sl[metrics]"``).
+    convention : {"cpdag", "paper"}
+        Compare equivalence classes, and count arrowheads as a share of directed edges; or compare the graphs
+        as they are, and count arrowheads as a share of all edges, as the F2SL paper does.
 
     Raises
     ------
     GraphError
         If a node is in only one of the graphs.
     OptionError
-        If gadjid is needed and not installed.
+        If the convention is not known, or gadjid is needed and not installed.
 
     Examples
     --------
-    >>> truth = PDAG(["a", "b", "c", "d"], [("a", "b"), ("b", "c"), ("c", "d")])
-    >>> learned = PDAG(["a", "b", "c", "d"], [("a", "b"), ("c", "b")], [("a", "d")])
+    >>> truth = DAG(["a", "b", "c", "d"], [("a", "c"), ("b", "c"), ("c", "d")])
+    >>> learned = PDAG(["a", "b", "c", "d"], [("a", "c"), ("b", "c")], [("a", "d")])
     >>> print(compare(truth, learned))
-    SHD 3 (reverse 1, miss 1, extra 1, undirected 0); SHD of CPDAGs 4
-    arrowheads: precision 0.333, recall 0.333, F1 0.333
-    skeleton:   precision 0.667, recall 0.667, F1 0.667
-    edges: 3 learned, 3 true, 1 correct
+    SHD 2 (reverse 0, miss 1, extra 1, undirected 0)
+    adjacencies: precision 0.667, recall 0.667, F1 0.667
+    arrowheads:  precision 1.000, recall 0.667, F1 0.800
+    edges: 3 learned, 3 true, 2 correct
+    >>> compare(truth, learned, convention="paper").arrowhead_precision
+    0.6666666666666666
     """
+    if convention not in (CPDAG, PAPER):
+        raise OptionError(f"convention must be {CPDAG!r} or {PAPER!r}, not {convention!r}")
     true_graph, learned_graph = (
         getattr(one, "graph_", getattr(one, "graph", one)) for one in (true_graph, learned_graph)
     )
@@ -173,51 +239,59 @@ def compare(true_graph: Any, learned_graph: Any, *, distances: bool = False) -> 
                 "see PDAG.from_networkx and PDAG.from_adjacency"
             )
     _check_same_nodes(true_graph, learned_graph)
-    counts = _count(true_graph, learned_graph)
-    true_edges, learned_edges = true_graph.n_edges, learned_graph.n_edges
-    shared = true_edges - counts.miss
-    precision, recall = _ratio(counts.arrowheads, learned_edges), _ratio(counts.arrowheads, true_edges)
-    skeleton = _ratio(shared, learned_edges), _ratio(shared, true_edges)
+    classes = convention == CPDAG
+    truth, learned = map(class_of, (true_graph, learned_graph)) if classes else (true_graph, learned_graph)
+    counts = _count(truth, learned)
+    true_edges, learned_edges = truth.n_edges, learned.n_edges
+    arrowheads = (
+        (len(truth.directed_array), len(learned.directed_array)) if classes else (true_edges, learned_edges)
+    )
     return Comparison(
-        shd=counts.shd,
-        reverse=counts.reverse,
-        miss=counts.miss,
-        extra=counts.extra,
-        undirected=counts.undirected,
-        precision=precision,
-        recall=recall,
-        f1=_harmonic_mean(precision, recall),
-        skeleton_precision=skeleton[0],
-        skeleton_recall=skeleton[1],
-        skeleton_f1=_harmonic_mean(*skeleton),
-        shd_cpdag=_count(_cpdag(true_graph), _cpdag(learned_graph)).shd,
+        counts.reverse + counts.undirected + counts.miss + counts.extra,
+        counts.reverse,
+        counts.miss,
+        counts.extra,
+        counts.undirected,
+        *_rates(true_edges - counts.miss, true_edges, learned_edges),
+        *_rates(counts.arrowheads, *arrowheads),
         true_edges=true_edges,
         learned_edges=learned_edges,
         correct=counts.correct,
         distances=_distances(true_graph, learned_graph) if distances else None,
+        convention=convention,
         graphs=(true_graph, learned_graph),
     )
 
 
-def _cpdag(graph: PDAG) -> PDAG:
-    """Return the CPDAG of the whole class, also of a graph that was learned with knowledge."""
-    return cpdag_of(graph.to_dag())
+def class_of(graph: PDAG) -> PDAG:
+    """Return the CPDAG of the graph's class, whatever was known; the graph itself if it stands for no class.
+
+    Examples
+    --------
+    >>> class_of(PDAG(["a", "b", "c"], [("a", "b")], [("b", "c")]))
+    PDAG(3 nodes, 0 directed and 2 undirected edges)
+    """
+    dag = graph.to_dag()
+    return cpdag_of(dag) if dag is graph or dag.is_consistent_extension else graph
 
 
 def _distances(true_graph: PDAG, learned_graph: PDAG) -> Distances:
     gadjid = imported("gadjid", "compare with distances", "f2sl[metrics]")
-    graphs = (true_graph, learned_graph.reorder(true_graph.nodes))
-    are_dags = all(isinstance(graph, DAG) for graph in graphs)
+    of_dags = isinstance(true_graph, DAG)
     if true_graph.n_nodes < 2:  # which gadjid refuses
-        return Distances(0 if are_dags else None, 0, 0, 0)
-    matrices = [_effect_matrix(graph if isinstance(graph, DAG) else _cpdag(graph)) for graph in graphs]
+        return Distances(0 if of_dags else None, 0, 0, 0)
+    graphs = [
+        graph if isinstance(graph, DAG) else cpdag_of(graph.to_dag()) for graph in (true_graph, learned_graph)
+    ]
 
-    def count(name: str) -> int:
+    def count(name: str, *graphs: PDAG) -> int:
         # A 1 in row i and column j is the edge i -> j.
+        matrices = [_effect_matrix(graph.reorder(true_graph.nodes)) for graph in graphs]
         return int(getattr(gadjid, name)(*matrices, edge_direction="from row to column")[1])
 
     return Distances(
-        count("sid") if are_dags else None, count("parent_aid"), count("ancestor_aid"), count("oset_aid")
+        count("sid", true_graph, learned_graph.to_dag()) if of_dags else None,
+        *(count(name, *graphs) for name in ("parent_aid", "ancestor_aid", "oset_aid")),
     )
 
 
@@ -254,6 +328,14 @@ def _marks(graph: PDAG) -> tuple[IntArray, IntArray]:
     keys = np.concatenate((pair_keys(n, directed), pair_keys(n, undirected)))
     signs = np.where(directed[:, 0] < directed[:, 1], 1, -1)
     return keys, np.concatenate((signs, np.zeros(len(undirected), dtype=np.int64)))
+
+
+def _rates(shared: int, n_true: int, n_learned: int) -> tuple[float, float, float]:
+    """Return precision, recall and F1; all are 1 if there are none in either graph."""
+    if not n_true and not n_learned:
+        return 1.0, 1.0, 1.0
+    precision, recall = _ratio(shared, n_learned), _ratio(shared, n_true)
+    return precision, recall, _harmonic_mean(precision, recall)
 
 
 def _ratio(part: float, whole: float) -> float:
@@ -327,15 +409,7 @@ def compare_pc(true_graph: PDAG, pc: Mapping[str, Iterable[str]]) -> PCCompariso
         if not learned <= known:
             stranger = min(learned - known)
             raise GraphError(f"PC set of {name!r}: {unknown_name('node', stranger, true_graph.nodes)}")
-        total += _scores_of_set(set(true_graph.adjacent(name)), learned)
+        true = set(true_graph.adjacent(name))
+        total += _rates(len(true & learned), len(true), len(learned))
     precision, recall, f1 = (total / max(1, true_graph.n_nodes)).tolist()
     return PCComparison(precision, recall, f1)
-
-
-def _scores_of_set(true_set: set[str], learned_set: set[str]) -> tuple[float, float, float]:
-    """Return precision, recall and F1 of one set; all are 1 if both sets are empty."""
-    if not true_set and not learned_set:
-        return 1.0, 1.0, 1.0
-    shared = len(true_set & learned_set)
-    precision, recall = _ratio(shared, len(learned_set)), _ratio(shared, len(true_set))
-    return precision, recall, _harmonic_mean(precision, recall)

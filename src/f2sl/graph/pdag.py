@@ -86,6 +86,8 @@ class PDAG:
     learned_by : mapping or None
         Name of the learner, its options and options of reading that differ from the defaults, and the number
         of rows: enough to learn the graph again from the same table. JSON files keep it.
+    dag : DAG or None
+        DAG of this graph that a learner found by its score, or that a JSON file holds; `to_dag` returns it.
 
     Examples
     --------
@@ -107,6 +109,7 @@ class PDAG:
     read_as: Mapping[str, str | tuple[str, ...]] | None = None
     learned_by: Mapping[str, Any] | None = None
     weak: frozenset[tuple[str, str]] = frozenset()
+    dag: DAG | None = None
 
     def __init__(
         self,
@@ -427,6 +430,7 @@ class PDAG:
             self._weights_directed,
             self._weights_undirected,
         )
+        graph.dag = None if self.dag is None else self.dag.reorder(names)
         return graph._learned_like(self)
 
     def _learned_like(self, other: PDAG) -> Self:
@@ -436,13 +440,13 @@ class PDAG:
         return self
 
     def to_dag(self) -> DAG:
-        """Return a DAG that this graph stands for; see :func:`consistent_extension`.
+        """Return one DAG that this graph stands for; it obeys the graph's `knowledge`.
 
-        The DAG obeys the graph's `knowledge`.
+        It is the graph's own `dag`, or if there is none, that of :func:`consistent_extension`.
         """
         from f2sl.graph.extension import consistent_extension
 
-        return consistent_extension(self)
+        return consistent_extension(self) if self.dag is None else self.dag
 
     def to_cpdag(self, knowledge: Knowledge | None = None) -> PDAG:
         """Return the CPDAG of the equivalence class of :meth:`to_dag`.

@@ -84,9 +84,8 @@ def fit(
 def dag_of_network(graph: PDAG, table: Table) -> DAG:
     """Return the DAG to fit for a learned graph, which may have undirected edges.
 
-    Undirected edges between states and numbers point to the numbers, because networks allow only this
-    direction; other undirected edges are directed as by ``to_dag()``. Columns that others represent are left
-    out.
+    It is the graph's ``to_dag()``, but undirected edges between states and numbers point to the numbers,
+    because networks allow only this direction. Columns that others represent are left out.
 
     Examples
     --------
@@ -95,17 +94,17 @@ def dag_of_network(graph: PDAG, table: Table) -> DAG:
     >>> dag_of_network(f2sl.PDAG(["x", "d"], undirected=[("x", "d")]), table).directed_edges
     [('d', 'x')]
     """
-    if not isinstance(graph, DAG):
-        kinds = dict(zip(table.names, table.kinds, strict=True))
-        both = [sorted(edge, key=lambda name: kinds.get(name) == NUMBER) for edge in graph.undirected_edges]
-        crossing = [(a, b) for a, b in both if kinds.get(a) == STATES and kinds.get(b) == NUMBER]
+    dag, kinds = graph.to_dag(), dict(zip(table.names, table.kinds, strict=True))
+    both = [sorted(edge, key=lambda name: kinds.get(name) == NUMBER) for edge in graph.undirected_edges]
+    crossing = [(a, b) for a, b in both if kinds.get(a) == STATES and kinds.get(b) == NUMBER]
+    if not {*crossing}.issubset(dag.directed_edges):
         left = [edge for edge in graph.undirected_edges if _pair(edge) not in {*map(_pair, crossing)}]
-        knowledge, graph = graph.knowledge, PDAG(graph.nodes, [*graph.directed_edges, *crossing], left)
-        graph.knowledge = knowledge
-        graph = graph.to_dag()
+        turned = PDAG(graph.nodes, [*graph.directed_edges, *crossing], left)
+        turned.knowledge = graph.knowledge
+        dag = turned.to_dag()
     aliases = table.merged
-    nodes = [name for name in graph.nodes if name not in aliases]
-    edges = [(a, b) for a, b in graph.directed_edges if a not in aliases and b not in aliases]
+    nodes = [name for name in dag.nodes if name not in aliases]
+    edges = [(a, b) for a, b in dag.directed_edges if a not in aliases and b not in aliases]
     return DAG(nodes, edges)
 
 

@@ -107,11 +107,12 @@ class StructureLearner(Estimator):
     Attributes
     ----------
     graph_ : PDAG
-        Learned graph over the columns' names.
-    cpdag_ : PDAG
-        If `graph_` is a DAG chosen by a score: its CPDAG, directed where all DAGs with the same
-        independences that obey the knowledge agree. The data decide only these directions. Its `weak` has
-        the arrows that are only weakly decided: not found again from resampled rows.
+        Learned graph over the columns' names, with the directions that the data decide. Of a DAG with the
+        best score this is the CPDAG: directed where all DAGs with the same independences that obey the
+        knowledge agree. Its `weak` has the arrows that are only weakly decided: not found again from
+        resampled rows. If the method decides all directions, it is a DAG.
+    dag_ : DAG
+        One DAG of `graph_`: that with the best score, or ``graph_.to_dag()``.
     timings_ : dict of str to float
         Seconds for each stage, and ``"total"``.
     notes_ : list of str
@@ -157,9 +158,9 @@ class StructureLearner(Estimator):
         return wrong_kinds(f"{cls.__name__}.takes", cls.takes)
 
     @property
-    def learns_dag(self) -> bool:
-        """True if the learner returns a DAG, unless it is stopped early."""
-        return False
+    def dag_(self) -> DAG:
+        """One DAG of `graph_`: that with the best score, or ``graph_.to_dag()``."""
+        return self.graph_.to_dag()
 
     def _preferring(self, kind: str) -> dict[str, Any]:
         """Return the options; a learner may replace "auto" by its own preference."""
@@ -187,7 +188,7 @@ class StructureLearner(Estimator):
         options = super().__repr__()
         if "graph_" not in vars(self):
             return options
-        graph = shown_by(self)
+        graph = self.graph_
         found = f"{len(graph.directed_array):,} directed and {len(graph.undirected_array):,} undirected edges"
         return f"{options}, fitted: {graph.n_nodes:,} variables, {found}"
 
@@ -358,26 +359,26 @@ class StructureLearner(Estimator):
                 interrupt = Interrupted(graph) if deadline.interrupted else interrupt
             if self.complete_:
                 self._tell_of_required_edges(engine, ordered.names)
-            cpdag = None
             if isinstance(graph, DAG) and not self.tells_all_directions:
-                cpdag = graph.to_cpdag(self.knowledge)
+                dag, graph = graph, graph.to_cpdag(self.knowledge)
+                graph.dag = dag
                 if self.complete_:
                     try:
-                        cpdag.weak = self._weakly_decided(engine, ordered, cpdag)
+                        dag.weak = graph.weak = self._weakly_decided(engine, ordered, graph)
                     except KeyboardInterrupt:
                         interrupt, self.complete_ = Interrupted(graph), False
                         self.notes_.append("incomplete: interrupted while the directions were checked")
         for helper in [name for name in vars(self) if name.startswith("_") and name not in known]:
             delattr(self, helper)  # what only this fit has worked with
         self.graph_ = with_aliases(graph.reorder(table.names), table, self.knowledge)
-        if cpdag is not None:
-            self.cpdag_ = with_aliases(cpdag.reorder(table.names), table, self.knowledge)
         origin, kinds = self._origin(reading), read_as(table.columns)
-        for one in (self.graph_, shown_by(self)):
-            one.knowledge, one.read_as, one.learned_by = self.knowledge or None, kinds, origin
+        for one in (self.graph_, self.graph_.dag):
+            if one is not None:
+                one.knowledge, one.read_as, one.learned_by = self.knowledge or None, kinds, origin
         self._tell_of_unreliable_tests(table.kind)
         self.timings_["total"] = time.perf_counter() - started
         if interrupt is not None:
+            interrupt.finished = self.graph_
             raise interrupt
         if not self.complete_:
             told = "; ".join(note for note in self.notes_ if note.startswith("incomplete"))
@@ -402,8 +403,8 @@ class StructureLearner(Estimator):
         Returns
         -------
         BayesianNetwork
-            A :class:`GaussianNetwork` if all columns are numbers. Undirected edges are directed as by
-            ``graph_.to_dag()``, and from states to numbers.
+            A :class:`GaussianNetwork` if all columns are numbers. Its graph is `dag_`; undirected edges of
+            `graph_` between states and numbers point to the numbers.
 
         Examples
         --------
@@ -565,11 +566,6 @@ class WithClimbing(StructureLearner):
     tabu_length: int = option("tabu_length")
     max_stall: int = option("max_stall")
 
-    @property
-    def learns_dag(self) -> bool:
-        """True if the learner returns a DAG, unless it is stopped early."""
-        return True
-
     def _climbed(
         self, skeleton: Skeleton, names: tuple[str, ...], score: Families, **how: Any
     ) -> tuple[DAG, Climbed]:
@@ -608,15 +604,6 @@ def as_graph(skeleton: Skeleton, names: tuple[str, ...]) -> PDAG:
     return PDAG.from_arrays(names, skeleton.edges[:0], skeleton.edges, weights_undirected=skeleton.strengths)
 
 
-def shown_by(learner: StructureLearner) -> PDAG:
-    """Return the links and directions that a fitted learner shows.
-
-    A score gives all DAGs of an equivalence class the same value, so only the arrows that the whole class
-    shares are shown. Learners by weights decide directions by the size of the noise, so all are shown.
-    """
-    return cast(PDAG, vars(learner).get("cpdag_", learner.graph_))
-
-
 def with_aliases(graph: PDAG, table: Table, knowledge: Knowledge | None = None) -> PDAG:
     """Add each merged column, linked to its representative, as knowledge of roots and leaves directs."""
     links = [(first, alias) for alias, first in table.merged.items()]
@@ -631,11 +618,15 @@ def with_aliases(graph: PDAG, table: Table, knowledge: Knowledge | None = None) 
         link if on else link[::-1] for link, on, off in zip(links, forward, back, strict=True) if on or off
     ]
     if isinstance(graph, DAG):
-        return DAG(nodes, [*graph.directed_edges, *arrows], weights=weights)
+        dag = DAG(nodes, [*graph.directed_edges, *arrows], weights=weights)
+        dag.weak = graph.weak
+        return dag
     free = [link for link, on, off in zip(links, forward, back, strict=True) if on and off]
     arrows = [*graph.directed_edges, *(arrow for arrow in arrows if arrow not in free)]
     found = PDAG(nodes, arrows, [*graph.undirected_edges, *free], weights=weights)
     found.weak = graph.weak
+    if graph.dag is not None:
+        found.dag = with_aliases(graph.dag, table, knowledge).to_dag()
     return found
 
 

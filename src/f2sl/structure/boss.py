@@ -27,17 +27,16 @@ class BOSS(ByOrders):
 
     Attributes
     ----------
-    graph_ : DAG
-        The best graph found. The weight of an edge is the loss in score without it.
-    cpdag_ : PDAG
-        CPDAG of `graph_`: directed where all DAGs with the same independences agree. The data decide only
-        these directions.
+    graph_ : PDAG
+        CPDAG of the best DAG found. The weight of an edge is the loss in score without it.
+    dag_ : DAG
+        The best DAG found.
     equivalent_sample_size_ : float
         Weight of the prior of BDeu or BDs; unused by other scores.
     edge_cost_ : float
         Penalty on the log score for each edge.
     score_ : float
-        Log score of `graph_`, including the penalty for its edges.
+        Log score of `dag_`, including the penalty for its edges.
     n_families_ : int
         Number of families scored; for numbers, only those of the result.
 
@@ -56,11 +55,6 @@ class BOSS(ByOrders):
     max_parents: int | None = option("max_parents", check=partial(whole, least=1))
     effort: str = option("effort")
     seed: int = option("seed")
-
-    @property
-    def learns_dag(self) -> bool:
-        """True if the learner returns a DAG, unless it is stopped early."""
-        return True
 
     def _learn(self, engine: Engine, names: tuple[str, ...]) -> DAG:
         with self._timed("search"):

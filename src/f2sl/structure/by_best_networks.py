@@ -149,24 +149,19 @@ class SLLg(ByBestNetworks, WithClimbing):
 
     Attributes
     ----------
-    graph_ : DAG
-        The best graph found; a PDAG of the links found if the time limit was reached before the climb.
+    graph_ : PDAG
+        CPDAG of the best DAG found; the links found if the time limit was reached before the climb.
     score_ : float
-        The log score of `graph_`.
+        The log score of `dag_`.
     n_steps_, n_families_ : int
         Steps of the climb, and families scored on the way.
 
     Examples
     --------
     >>> import f2sl
-    >>> f2sl.SLLg().fit(f2sl.load_example("asia")).graph_.is_dag()
+    >>> f2sl.SLLg().fit(f2sl.load_example("asia")).dag_.is_dag()
     True
     """
-
-    @property
-    def learns_dag(self) -> bool:
-        """True if the learner returns a DAG, unless it is stopped early."""
-        return self.time_limit is None
 
     stability: int | None = option("stability")
 

@@ -40,11 +40,6 @@ class ByWeights(StructureLearner):
     threshold: float = option("threshold")
     standardize: bool = option("standardize")
 
-    @property
-    def learns_dag(self) -> bool:
-        """True if the learner returns a DAG, unless it is stopped early."""
-        return True
-
     def _as_numbers(self, table: Table) -> Table:
         """Read states as numbers, and add a note."""
         self._from_states = STATES in table.kinds

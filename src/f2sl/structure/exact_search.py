@@ -38,12 +38,13 @@ class ExactSearch(StructureLearner):
 
     Attributes
     ----------
-    graph_ : DAG
-        The best network. Among the Markov equivalent networks, which are equally good, it is the one whose
-        undecided edges point from the earlier name to the later; `cpdag_` shows which edges are decided. The
-        weight of an edge is the loss in score without it.
+    graph_ : PDAG
+        CPDAG of the best networks, which are Markov equivalent and equally good. The weight of an edge is the
+        loss in score without it.
+    dag_ : DAG
+        The best network whose undecided edges point from the earlier name to the later.
     score_ : float
-        The log score of `graph_`.
+        The log score of `dag_`.
     complete_ : bool
         True if all networks were searched; False if the time limit was reached.
     n_sets_, n_families_ : int
@@ -67,11 +68,6 @@ class ExactSearch(StructureLearner):
     max_exact: int = option("max_exact")
     force: bool = option("force")
     stability: int | None = option("stability")
-
-    @property
-    def learns_dag(self) -> bool:
-        """True if the learner returns a DAG, unless it is stopped early."""
-        return True
 
     def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> DAG:
         from f2sl.search.exact import best_networks, count_lattice

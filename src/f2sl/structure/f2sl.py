@@ -43,6 +43,6 @@ class F2SLs(OrientedByScore, WithFCBF):
     --------
     >>> import f2sl
     >>> model = f2sl.F2SLs().fit(f2sl.load_example("asia"))
-    >>> model.graph_.is_dag()
+    >>> model.dag_.is_dag()
     True
     """

@@ -152,11 +152,10 @@ class F2SLh(ByOrders, WithColliders, WithScore):
 
     Attributes
     ----------
-    graph_ : DAG
-        The best graph found.
-    cpdag_ : PDAG
-        CPDAG of `graph_`: directed where all DAGs with the same independences agree. The data decide only
-        these directions.
+    graph_ : PDAG
+        CPDAG of the best DAG found.
+    dag_ : DAG
+        The best DAG found.
     pc_ : dict of str to list of str
         The candidates of each variable before the search, strongest first; its neighbours in `graph_` if
         `grows_parents_`.
@@ -171,7 +170,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
     edge_cost_ : float
         Penalty on the log score for each edge.
     score_ : float
-        Log score of `graph_`, including the penalty for its edges.
+        Log score of `dag_`, including the penalty for its edges.
     n_families_, n_tests_, n_unreliable_ : int
         Number of families scored, of independence tests, and of inconclusive tests.
 

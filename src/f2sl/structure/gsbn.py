@@ -46,7 +46,7 @@ class GSBN(StructureLearner, WithTests):
     Attributes
     ----------
     graph_ : PDAG
-        The graph learned; ``graph_.to_dag()`` orients the rest.
+        The graph learned; `dag_` orients the rest.
     blankets_ : dict of str to list of str
         The Markov blanket found for each variable, strongest first.
     skeleton_, v_structures_, n_tests_, n_unreliable_

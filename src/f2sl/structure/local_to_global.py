@@ -55,11 +55,6 @@ class FromLocal(StructureLearner):
         """Unit of the edge weights: that of the learner of neighbours, after `fit`."""
         return self.local_learner_.strength_unit if hasattr(self, "local_learner_") else "strength"
 
-    @property
-    def learns_dag(self) -> bool:
-        """True if the learner returns a DAG, unless it is stopped early."""
-        return super().learns_dag and not self.skeleton_only and self.time_limit is None
-
     def problems(self) -> Iterator[str]:
         """Yield all problems of the options, including those of the learner of parents and children."""
         try:
@@ -144,7 +139,7 @@ class OrientedByTests(WithColliders):
     Attributes
     ----------
     graph_ : PDAG
-        Learned graph; ``graph_.to_dag()`` orients the undirected edges.
+        Learned graph; `dag_` orients the undirected edges.
     separating_sets_ : mapping of (str, str) to tuple of str
         Separating set of each unlinked pair for which one was found; names of a pair in ascending order.
     v_structures_ : list of (str, str, str)
@@ -165,12 +160,12 @@ class OrientedByScore(FromLocal, WithScore):
 
     Attributes
     ----------
-    graph_ : DAG
-        The best graph found. An edge of the skeleton may be missing in it.
+    graph_ : PDAG
+        CPDAG of the best DAG found. An edge of the skeleton may be missing in it.
     separating_sets_ : mapping of (str, str) to tuple of str
         Separating sets that the learner of neighbours found.
     score_ : float
-        The log score of `graph_`, structure prior included.
+        The log score of `dag_`, structure prior included.
     n_steps_, n_families_ : int
         Steps of the climb, and families scored on the way.
     """
@@ -190,7 +185,7 @@ class LocalToGlobal(OrientedByTests, OrientedByScore):
 
     Attributes
     ----------
-    graph_ : PDAG or DAG
+    graph_ : PDAG
         Learned graph, as in :class:`F2SLc` or :class:`F2SLs`.
 
     Examples
@@ -212,11 +207,6 @@ class LocalToGlobal(OrientedByTests, OrientedByScore):
         """Kinds of columns that the learner of parents and children accepts."""
         kinds: tuple[str, ...] = LOCAL.load(self.pc).takes
         return kinds
-
-    @property
-    def learns_dag(self) -> bool:
-        """True if the learner returns a DAG, unless it is stopped early."""
-        return super().learns_dag and self.orient == "score"
 
     def _orient(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
         way = OrientedByTests if self.orient == "ci" else OrientedByScore

@@ -19,7 +19,7 @@ class MMHC(OrientedByScore, WithMMPC):
     Examples
     --------
     >>> import f2sl
-    >>> f2sl.MMHC().fit(f2sl.load_example("asia")).graph_.is_dag()
+    >>> f2sl.MMHC().fit(f2sl.load_example("asia")).dag_.is_dag()
     True
     """
 

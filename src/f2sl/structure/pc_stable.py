@@ -44,7 +44,7 @@ class PCStable(StructureLearner, WithTests):
     Attributes
     ----------
     graph_ : PDAG
-        The graph learned; ``graph_.to_dag()`` orients the rest.
+        The graph learned; `dag_` orients the rest.
     skeleton_ : PDAG
         All edges, undirected. The weight is minus the decimal logarithm of the p-value of the pair without
         conditioning variables.

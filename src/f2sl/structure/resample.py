@@ -12,7 +12,7 @@ from f2sl._arrays import Integers
 from f2sl.errors import DataError, F2SLWarning
 from f2sl.graph import PDAG
 from f2sl.storage.memory.table import MemoryTable
-from f2sl.structure.base import StructureLearner, shown_by
+from f2sl.structure.base import StructureLearner
 from f2sl.table import NUMBER, STATES, Table
 
 BOOTSTRAP, SUBSAMPLE = "bootstrap", "subsample"
@@ -92,7 +92,7 @@ class Resampling:
                 fitted = type(self.learner)(**options).read_and_fit(drawn, {})
         except DataError as error:
             raise DataError(f"replicate {number + 1}, of {drawn.n_rows:,} resampled rows: {error}") from None
-        links = np.concatenate([self.links_of(shown_by(fitted)), self.links_of(required)])
+        links = np.concatenate([self.links_of(fitted.graph_), self.links_of(required)])
         return Replicate(number, np.sort(links), fitted.complete_)
 
     def _required_beyond(self, drawn: MemoryTable, table: MemoryTable) -> PDAG:

@@ -1,6 +1,7 @@
 """Drawings: nodes with labels, edges with their properties, and their places.
 
-With a graph to compare with, each edge has a *status*:
+With a graph to compare with, each edge has a *status*, which is about the equivalence classes of the two
+graphs, as in :func:`f2sl.compare`:
 
 ============ =========================================================
 ``agreed``   in both graphs, the same way
@@ -21,6 +22,7 @@ from typing import Any
 from f2sl._options import whole
 from f2sl.errors import GraphError, OptionError, unknown_name
 from f2sl.graph import PDAG
+from f2sl.graph.metrics import class_of
 from f2sl.view.layers import Layout, Point, lay_out
 
 STATUS_NAMES = {
@@ -71,7 +73,7 @@ def _along(found: Mapping[tuple[str, str], list[Point]], edge: Edge) -> list[Poi
 
 def graph_of(what: Any) -> PDAG:
     """Return the graph to show of a graph, a network or a fitted learner."""
-    for name in ("cpdag_", "graph_", "graph"):
+    for name in ("graph_", "graph"):
         what = getattr(what, name, what)
     if not isinstance(what, PDAG):
         raise OptionError(f"a graph, a fitted learner or a network can be shown, not {type(what).__name__}")
@@ -112,23 +114,24 @@ def edges_of(graph: PDAG, truth: PDAG | None = None) -> list[Edge]:
     if set(truth.nodes) != set(graph.nodes):
         differing = ", ".join(map(repr, sorted(set(truth.nodes) ^ set(graph.nodes))[:5]))
         raise GraphError(f"the graphs have different nodes: only one of them has {differing}")
-    arrows, lines = set(truth.directed_edges), {frozenset(edge) for edge in truth.undirected_edges}
+    known, own = _directions(class_of(truth)), _directions(class_of(graph))
 
-    def status(a: str, b: str, directed: bool) -> str:
-        if (a, b) in arrows or (b, a) in arrows:
-            if not directed:
-                return "half"
-            return "agreed" if (a, b) in arrows else "reversed"
-        if frozenset((a, b)) in lines:
-            return "half" if directed else "agreed"
-        return "extra"
+    def status(pair: frozenset[str]) -> str:
+        if pair not in known:
+            return "extra"
+        if known[pair] == own[pair]:
+            return "agreed"
+        return "reversed" if known[pair] and own[pair] else "half"
 
-    found = [Edge(a, b, directed, weights.get((a, b)), status(a, b, directed)) for a, b, directed in listed]
-    own = {frozenset((a, b)) for a, b, _ in listed}
-    both = [(a, b, True) for a, b in truth.directed_edges] + [
-        (a, b, False) for a, b in truth.undirected_edges
-    ]
-    return found + [Edge(a, b, d, None, "missing") for a, b, d in both if frozenset((a, b)) not in own]
+    found = [Edge(a, b, d, weights.get((a, b)), status(frozenset((a, b)))) for a, b, d in listed]
+    missing = [(way or tuple(sorted(pair)), way) for pair, way in known.items() if pair not in own]
+    return found + [Edge(a, b, bool(way), None, "missing") for (a, b), way in sorted(missing)]
+
+
+def _directions(graph: PDAG) -> dict[frozenset[str], tuple[str, ...]]:
+    """Return the tail and head of each directed edge by its ends, and nothing of the others."""
+    arrows = {frozenset(edge): edge for edge in graph.directed_edges}
+    return {**arrows, **{frozenset(edge): () for edge in graph.undirected_edges}}
 
 
 def around(graph: PDAG, centre: str | Iterable[str], depth: int) -> set[str]:

@@ -46,7 +46,6 @@ from f2sl.stats.choose import make_score, make_test, settle
 from f2sl.stats.conditioning import given_all_others
 from f2sl.stats.tests.fisher_z import z_answers
 from f2sl.storage.protocol import open_engine
-from f2sl.structure.base import shown_by
 from f2sl.structure.by_best_networks import ByBestNetworks
 from f2sl.structure.f2sl_h import F2SLh
 from f2sl.structure.gsbn import GSBN
@@ -155,12 +154,12 @@ class Explainer:
     def __init__(
         self, model: Any, table: Table | None = None, engine: Any = None, many: bool = False
     ) -> None:
-        self.model, self.graph = model, model.graph_
+        self.model, self.graph = model, model.graph_ if model.graph_.dag is None else model.graph_.dag
         self.table, self.engine = table, engine
         self.names = tuple(sorted(model.feature_names_in_.tolist()))
         self.number = {name: v for v, name in enumerate(self.names)}
         self.arrows = set(self.graph.directed_edges)
-        self.shown = set(shown_by(model).directed_edges)
+        self.shown = set(model.graph_.directed_edges)
         # A search that grows parents among all variables ignores neighbourhoods, so they explain nothing.
         grown = getattr(model, "grows_parents_", False)
         self.local: Any = None if grown else getattr(model, "local_learner_", None)

@@ -96,7 +96,7 @@ def facts_of(what: Any, graph: PDAG) -> Facts:
 def directions_of(what: Any, graph: PDAG) -> str:
     """Describe how many directions of a graph are decided, weakly decided, or left open by a learner."""
     arrows, lines = len(graph.directed_array), len(graph.undirected_array)
-    if not graph.n_edges or graph is not getattr(what, "cpdag_", None):
+    if not graph.n_edges or graph.dag is None or graph is not getattr(what, "graph_", None):
         return f"{arrows:,} directed, {lines:,} undirected"
     who, weak = "the data and the knowledge" if what.knowledge else "the data", len(graph.weak)
     decided = f"{who} decide {arrows - weak:,} direction{'' if arrows - weak == 1 else 's'}"
@@ -119,25 +119,11 @@ def html_of(what: Any) -> str:
 
 def html_of_comparison(found: Comparison) -> str:
     """Return the notebook view of a comparison: edges by status, and the metrics."""
-    facts = [
-        ("SHD", f"{found.shd:,}"),
-        ("Correct", f"{found.correct:,} of {found.true_edges:,} true and {found.learned_edges:,} learned"),
-        ("Reversed", f"{found.reverse:,}"),
-        ("Directed in one", f"{found.undirected:,}"),
-        ("Missing", f"{found.miss:,}"),
-        ("Extra", f"{found.extra:,}"),
-        ("SHD of CPDAGs", f"{found.shd_cpdag:,}"),
-        ("Arrowheads", _rates(found.precision, found.recall, found.f1)),
-        ("Skeleton", _rates(found.skeleton_precision, found.skeleton_recall, found.skeleton_f1)),
-    ]
+    facts = [(name, value) for name, value, _ in found.rows()]
     if found.graphs is None:
         return _table(facts, "Comparison")
     truth, learned = found.graphs
     return _shown("Comparison", facts, learned, truth)
-
-
-def _rates(precision: float, recall: float, f1: float) -> str:
-    return f"precision {precision:.3f}, recall {recall:.3f}, F1 {f1:.3f}"
 
 
 def _shown(title: str, facts: Facts, graph: PDAG, truth: PDAG | None = None) -> str:

@@ -48,9 +48,9 @@ BARS = 24
 
 STATUS_WORDS = {
     "agreed": "in both graphs, the same way",
-    "reversed": "directed in both, opposite ways",
-    "half": "directed in one of the two graphs only",
-    "missing": "in the {other} graph only",
+    "reversed": "decided in both, opposite ways",
+    "half": "decided in one of the two graphs only",
+    "missing": "in the other graph only",
     "extra": "in this graph only",
 }
 
@@ -78,7 +78,7 @@ def show(
     path : str or Path
         Where to write; the name ends in ``.html``.
     graph : graph, optional
-        The graph to draw instead of what the learner shows, such as ``model.graph_.to_dag()``.
+        The graph to draw instead of what the learner shows, such as ``model.dag_``.
     truth : graph, fitted learner or network, optional
         Graph to compare with: edges are shown as agreed, reversed, missing or extra.
     data : table, data frame, dict of columns or path, optional
@@ -318,20 +318,8 @@ def _separating(what: Any, number: Mapping[str, int]) -> dict[str, list[int]]:
 
 
 def _comparison(truth: PDAG, graph: PDAG) -> dict[str, Any]:
-    found = compare(truth, graph)
-    facts = [
-        ("SHD", f"{found.shd:,}"),
-        ("SHD of CPDAGs", f"{found.shd_cpdag:,}"),
-        ("Agreed", f"{found.correct:,}"),
-        ("Reversed", f"{found.reverse:,}"),
-        ("Directed in one", f"{found.undirected:,}"),
-        ("Missing", f"{found.miss:,}"),
-        ("Extra", f"{found.extra:,}"),
-        ("Skeleton F1", f"{found.skeleton_f1:.3f}"),
-        ("Arrowhead F1", f"{found.f1:.3f}"),
-    ]
-    words = {status: text.format(other="other") for status, text in STATUS_WORDS.items()}
-    return {**STATUS_NAMES, "facts": facts, "words": words}
+    facts = [(name, value) for name, value, _ in compare(truth, graph).rows()]
+    return {**STATUS_NAMES, "facts": facts, "words": STATUS_WORDS}
 
 
 # -- variables -------------------------------------------------------------------------

@@ -1,14 +1,15 @@
 """f2sl's own format: JSON with names, compact and the same for the same graph.
 
 ``{"format":"f2sl-graph","version":1,"kind":"PDAG","nodes":["a","b","c"],
-"directed":[["a","b"]],"undirected":[["b","c"]],"weights":null}``
+"directed":[["a","b"]],"undirected":[["b","c"]],"weights":null,"dag":[["a","b"],["b","c"]]}``
 
 ``weights`` is null or an object with the lists ``directed`` and ``undirected``, in the order of the edges,
-with null for an edge without a weight. Four keys are optional. ``weak`` lists the directed edges that are
-only weakly decided. ``knowledge`` holds the knowledge about edges
-that the graph was learned with (see :mod:`f2sl.knowledge.files`). ``read_as`` holds the kind of each column
-or, if it was cut, its intervals. ``learned_by`` names the learner (``algorithm``) and holds its ``options``
-and those of ``reading`` that differ from the defaults, and the number of ``rows``.
+with null for an edge without a weight. Five keys are optional. ``dag`` lists the edges of one DAG of a PDAG,
+that with the best score or that of ``to_dag()``, unless the PDAG has no consistent extension. ``weak`` lists
+the directed edges that are only weakly decided. ``knowledge`` holds the knowledge about edges that the graph
+was learned with (see :mod:`f2sl.knowledge.files`). ``read_as`` holds the kind of each column or, if it was
+cut, its intervals. ``learned_by`` names the learner (``algorithm``) and holds its ``options`` and those of
+``reading`` that differ from the defaults, and the number of ``rows``.
 
 From a network, in the format of :mod:`f2sl.network.formats.json_file`, only the graph is read. A confidence
 has the keys of its averaged graph and others (see :class:`f2sl.Confidence`).
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from f2sl._constants import INTERVAL, OTHER
 from f2sl.errors import GraphError, OptionError
+from f2sl.graph.dag import DAG
 from f2sl.graph.formats.common import NO_WEIGHT, FormatError, arrows, as_class, decoded, lines, parsed_weight
 from f2sl.graph.pdag import PDAG
 
@@ -38,7 +40,7 @@ def write(graph: PDAG, form: str = FORMAT, more: Mapping[str, Any] | None = None
     Examples
     --------
     >>> print("".join(write(PDAG(["a", "b"], undirected=[("a", "b")]))).split(',"nodes"')[1])
-    :["a","b"],"directed":[],"undirected":[["a","b"]],"weights":null}
+    :["a","b"],"directed":[],"undirected":[["a","b"]],"weights":null,"dag":[["a","b"]]}
     <BLANKLINE>
     """
     graph_class = type(graph).__name__
@@ -56,6 +58,8 @@ def write(graph: PDAG, form: str = FORMAT, more: Mapping[str, Any] | None = None
         yield '],"undirected":['
         yield from _joined(weight or "null" for _, _, weight in lines(graph))
         yield "]}"
+    if (dag := _one_dag(graph)) is not None:
+        yield f',"dag":{_compact(dag.directed_edges)}'
     if graph.weak:
         yield f',"weak":{_compact(sorted(graph.weak))}'
     if graph.knowledge:
@@ -67,6 +71,17 @@ def write(graph: PDAG, form: str = FORMAT, more: Mapping[str, Any] | None = None
     for key, value in (more or {}).items():
         yield f",{_text(key)}:{_compact(value)}"
     yield "}\n"
+
+
+def _one_dag(graph: PDAG) -> DAG | None:
+    """Return a DAG of a PDAG, if it has a consistent extension."""
+    if isinstance(graph, DAG):
+        return None
+    try:
+        dag = graph.to_dag()
+    except GraphError:  # no DAG with these edges obeys the knowledge
+        return None
+    return dag if dag.is_consistent_extension else None
 
 
 def _compact(value: Any) -> str:
@@ -106,7 +121,20 @@ def read(content: bytes) -> PDAG:
     graph.weak = frozenset(_edges(_list_of(given, "weak"), "weak"))
     if strangers := sorted(graph.weak.difference(directed)):
         raise FormatError(f'"weak" holds {list(strangers[0])!r}, which is none of the directed edges')
+    if "dag" in given:
+        graph.dag = _dag_of(graph, _edges(_list_of(given, "dag"), "dag"))
     return graph
+
+
+def _dag_of(graph: PDAG, edges: list[tuple[str, str]]) -> DAG:
+    """Return the DAG of a graph, given by its edges."""
+    rows = DAG(graph.nodes, edges).directed_array
+    if PDAG.from_arrays(graph.nodes, undirected=rows) != graph.skeleton():
+        raise FormatError('"dag" does not have the edges of the graph')
+    if lost := sorted(set(graph.directed_edges).difference(edges)):
+        raise FormatError(f'"dag" lacks the directed edge {list(lost[0])!r}')
+    dag = DAG.from_arrays(graph.nodes, rows, weights_directed=graph._weights_of(rows))
+    return dag._learned_like(graph)
 
 
 def parsed(content: bytes, formats: Sequence[str]) -> dict[str, Any]:

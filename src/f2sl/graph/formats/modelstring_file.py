@@ -1,6 +1,6 @@
 """bnlearn's model strings: each node in brackets, with its parents behind a bar, ``[a][b][c|a:b]``.
 
-They support only DAGs, without weights, and no names with ``[``, ``]``, ``|`` or ``:``.
+They hold a DAG, that of ``to_dag()``, without weights. Names cannot have ``[``, ``]``, ``|`` or ``:``.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 
 from f2sl.errors import GraphError, shown
-from f2sl.graph.dag import DAG
 from f2sl.graph.formats.common import Draft, FormatError, decoded
 from f2sl.graph.pdag import PDAG
 
@@ -22,11 +21,10 @@ def write(graph: PDAG) -> Iterator[str]:
 
     Examples
     --------
-    >>> "".join(write(DAG([*"cab"], [("a", "c"), ("b", "c")])))
+    >>> "".join(write(PDAG([*"cab"], [("a", "c"), ("b", "c")])))
     '[c|a:b][a][b]\n'
     """
-    if not isinstance(graph, DAG):
-        raise GraphError("a model string holds a DAG; see to_dag()")
+    graph = graph.to_dag()
     for name in graph.nodes:
         if _SIGNS.search(name):
             raise GraphError(f"a model string cannot hold the name {shown(name)}")
