@@ -1,7 +1,7 @@
 """The search over orders with parents grown on demand, beside a naive one; by kernels and by families."""
 
 import math
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -235,7 +235,7 @@ def test_a_time_limit_ends_the_search_with_a_graph():
 
 
 def test_there_is_no_bound_where_rounding_left_no_inverse():
-    """Of three columns the third is the sum of the others; rounded, their matrix has a negative eigenvalue."""
+    """The third column is the sum of the others; rounded, the matrix has a negative eigenvalue."""
     rng = np.random.default_rng(8)
     x, y = rng.normal(size=(2, 500))
     matrix = np.round(np.corrcoef([x, y, x + y]), 3)
@@ -263,4 +263,4 @@ def test_batches_of_disturbances_grow_slowly(monkeypatch):
         by_blocks(engine, [np.arange(5)], kicks=[40, 100], moves=MOVES)
     assert made[0] == 1
     assert sum(made) == 140
-    assert all(after <= 2 * before for before, after in zip(made, made[1:], strict=False))
+    assert all(after <= 2 * before for before, after in pairwise(made))
