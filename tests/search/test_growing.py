@@ -235,7 +235,7 @@ def test_a_time_limit_ends_the_search_with_a_graph():
 
 
 def test_there_is_no_bound_where_rounding_left_no_inverse():
-    """The third column is the sum of the others; rounded, their matrix has a negative eigenvalue."""
+    """The third column is the sum of the others; rounded, the matrix has a negative eigenvalue."""
     rng = np.random.default_rng(8)
     x, y = rng.normal(size=(2, 500))
     matrix = np.round(np.corrcoef([x, y, x + y]), 3)

@@ -74,7 +74,7 @@ def search_numbers(
     random = np.array([seed % 2**31], np.int64)
     width = len(problem.matrix)
     search.begin(best[1])
-    with stage("searching orders") as advance:
+    with search.kept(), stage("searching orders") as advance:
         for wanted in kicks:
             allowed = min(wanted * WORK_EACH, wanted * MOST_WORK // max(1, sum(kicks)))
             left, begun = wanted, search.work
