@@ -16,7 +16,9 @@ from f2sl._options import option, whole
 from f2sl.graph import DAG
 from f2sl.search.growing import search_growing
 from f2sl.storage.protocol import Engine
-from f2sl.structure.f2sl_h import ByOrders
+from f2sl.structure.base import StructureLearner
+from f2sl.structure.f2sl_h import ByOrders, F2SLh
+from f2sl.table.column import STATES
 
 
 class BOSS(ByOrders):
@@ -55,6 +57,15 @@ class BOSS(ByOrders):
     max_parents: int | None = option("max_parents", check=partial(whole, least=1))
     effort: str = option("effort")
     seed: int = option("seed")
+
+    def _quick(self, kind: str) -> StructureLearner:
+        if kind != STATES:
+            return super()._quick(kind)
+        # Rows that are drawn twice look like more evidence: among all variables that gives many states long
+        # lists of parents (barley, 250 rows: 77 s to check the directions; 2 s among candidates).
+        shared = set(F2SLh.option_defaults()).intersection(self.option_defaults())
+        own = {name: getattr(self, name) for name in shared}
+        return F2SLh(**own | {"effort": "fast", "score": self._preferring(kind)["score"]})
 
     def _learn(self, engine: Engine, names: tuple[str, ...]) -> DAG:
         with self._timed("search"):
