@@ -165,8 +165,12 @@ def search_growing(
         "deadline": deadline,
     }
     if gaussian and engine.counts is not None:
-        problem = of_blocks(cast("MixedEngine", engine), edge_cost, max_parents, rules)
-        found = search_numbers(problem, orders, **options)
+        from f2sl.search.growing.refuted import without_refuted
+
+        data = cast("MixedEngine", engine)
+        found = search_numbers(of_blocks(data, edge_cost, max_parents, rules), orders, **options)
+        if found.complete:
+            found = Found(without_refuted(data, found.arrows, rules), True)
     elif gaussian:
         of_table = cast("GaussianScore", score), cast("Moments", engine.moments)
         found = search_numbers(of_numbers(*of_table, edge_cost, max_parents, rules), orders, **options)
