@@ -355,7 +355,8 @@ _OPTIONS = (
         not_negative,
         "Penalty on the log score for each edge.",
         more="The default is the logarithm of the number of variables, a prior that expects one edge among "
-        "the pairs of each variable; twice that for tables with both states and numbers.",
+        "the pairs of each variable; twice that for tables with both states and numbers, and with more than "
+        "2,500 rows more by the root of their ratio.",
     ),
     Option(
         "search",

@@ -45,6 +45,12 @@ def test_independent_columns_stay_unlinked_with_more_rows(n_rows):
             assert not into
 
 
+def test_an_edge_costs_more_with_many_rows():
+    """The penalty is 2 log(6) up to 2,500 rows, and twice that with four times as many."""
+    costs = [f2sl.learn(birds(n_rows, 0), stability=0).edge_cost_ for n_rows in (100, 2_500, 10_000)]
+    assert costs == pytest.approx([2.0 * math.log(6), 2.0 * math.log(6), 4.0 * math.log(6)])
+
+
 def test_a_strong_link_that_a_logistic_regression_sees_is_found():
     rng = np.random.default_rng(1)
     months = rng.gamma(2.0, 15.0, 5000)

@@ -35,8 +35,9 @@ n. With values, the sum of step 2 was 0.96 to 1.3 times as large as with scores 
 0.98 times on the latter; pairwise correlations instead of regressions overlap. In step 3 no column of the
 former with 200 rows or more gained over 0.25 in the wrong form. On networks drawn with other seeds, 300 rows
 or more, 1 of 3,800 columns of the former got scores, and 2,557 of 2,565 bent ones did.
-But of 12 dense networks of 8 columns with exponential noise one got scores, and with 100 rows distribution
-functions keep their values, as they are too like normal columns.
+With 100 rows distribution functions keep their values, as they are too like normal columns. `BETTER` was
+chosen on networks of 10 to 50 variables with Laplace and exponential noise, 1,000 to 20,000 rows: scores
+gained at most 0.0127 for each column, and at least 0.089 on copies with the exponential of 0.3 times each.
 
 References
 ----------
@@ -76,7 +77,7 @@ STRONGEST, ROWS_EACH = 10, 10
 """Number of columns that explain another, and the fewest rows for each of them."""
 CLEARLY, MOST_EXPLAINED = 0.3, 0.99
 """The smallest clear difference of -log(1 - R^2), and the R^2 beyond which more does not matter."""
-BETTER, MUCH_BETTER = 0.01, 0.1
+BETTER, MUCH_BETTER = 0.03, 0.1
 """By how much scores must explain each column that is not normal better than values, and by how much the
 better of both, with columns turned, must be exceeded by the worse."""
 OUTER, KNOTS = 0.01, 256

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from f2sl.search.growing.again import SearchAgain
     from f2sl.search.orders.determined import Likelihoods
     from f2sl.stats.scores.base import FamilyScores
+    from f2sl.storage.mixed.engine import MixedEngine
 
 CLEAN_UP = 2
 """Candidates that may separate another one, by default, where the search keeps to the candidates."""
@@ -63,6 +64,10 @@ search; beyond, only relevant pairs may. With more variables both take too long.
 KICKS_PER_VARIABLE = 10
 THOROUGH_KICKS = 100
 """Disturbances of the order for each variable, and in each round of a thorough search."""
+ROWS_OF_COST = 2500
+"""Rows beyond which the penalty for each edge of a mixed table grows with the root of the rows. Roots with
+other factors were tried on random networks of three kinds, and on sachs, hepar2 and win95pts with half of the
+variables observed as numbers (docs/evidence/mixed.md)."""
 LEAST_WEIGHT = 10.0
 """Smallest equivalent sample size: that of the F2SL paper for BDeu, enough for few states."""
 
@@ -83,12 +88,18 @@ def prior_weight(engine: Engine) -> float:
     return max(LEAST_WEIGHT, round(LEAST_WEIGHT * (math.fsum(states) / len(states) - 1.0), 1))
 
 
-def edge_cost(engine: Engine) -> float:
-    """Choose the penalty for each edge: log(variables), twice that for mixed tables.
+def edge_cost(engine: Engine, most_rows: float = math.inf) -> float:
+    """Choose the penalty for each edge: log(variables); more for mixed tables.
 
-    docs/evidence/mixed.md shows the effect of the higher penalty.
+    These cost twice that, and with more than `ROWS_OF_COST` rows more by the root of their ratio. What a
+    degenerate Gaussian misses looks like edges that gain more with every row. The root grows more slowly than
+    the gain of a true edge, so that none is lost for good. Rows beyond `most_rows` do not count.
     """
-    return math.log(engine.n_variables) * (2.0 if kind_of_engine(engine) == MIXED else 1.0)
+    cost = math.log(engine.n_variables)
+    if kind_of_engine(engine) != MIXED:
+        return cost
+    n_rows = min(cast("MixedEngine", engine).n_rows, most_rows)
+    return 2.0 * cost * math.sqrt(max(1.0, n_rows / ROWS_OF_COST))
 
 
 class ByOrders(StructureLearner):
@@ -115,11 +126,12 @@ class ByOrders(StructureLearner):
         if not is_gaussian(engine, score):
             return None
         from f2sl.search.growing.again import SearchAgain
+        from f2sl.structure.stability import MOST_ROWS
 
         return SearchAgain(
             engine,
             score,
-            edge_cost=self.edge_cost_,
+            edge_cost=edge_cost(engine, MOST_ROWS) if self.edge_cost is None else self.edge_cost_,
             max_parents=self.max_parents,  # type: ignore[attr-defined]
             constraints=self._constraints,
         )
@@ -147,8 +159,8 @@ class F2SLh(ByOrders, WithColliders, WithScore):
     variables; of more, those that are related to the child. "thorough" disturbs the order many times more,
     as long as that raises the score. `effort` does not change hill climbing. The default score of states is
     BDs, with a prior weight of 10, or more if variables have many states (see :func:`prior_weight`). In the
-    end, parents that others determine may be replaced by these, which may lower the score a little
-    (:mod:`f2sl.search.orders.determined`).
+    end, parents that others determine may be replaced by these (:mod:`f2sl.search.orders.determined`), and
+    arrows of mixed tables may be dropped (:mod:`f2sl.search.growing.refuted`), which may lower the score.
 
     Attributes
     ----------

@@ -171,6 +171,10 @@ def search_growing(
     if gaussian and (engine.counts is not None or cast("Moments", engine.moments).any_gaps):
         problem = of_blocks(cast("MixedEngine | AvailableMoments", engine), edge_cost, max_parents, rules)
         found = search_numbers(problem, orders, **options)
+        if found.complete and engine.counts is not None:
+            from f2sl.search.growing.refuted import without_refuted
+
+            found = Found(without_refuted(cast("MixedEngine", engine), found.arrows, rules), True)
     elif gaussian:
         of_table = cast("GaussianScore", score), cast("Moments", engine.moments)
         found = search_numbers(of_numbers(*of_table, edge_cost, max_parents, rules), orders, **options)
