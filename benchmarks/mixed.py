@@ -42,7 +42,6 @@ import numpy as np
 import pandas as pd
 
 import f2sl
-
 from f2sl.network import observed_as_numbers
 from f2sl_paper.settings import seed_of
 
