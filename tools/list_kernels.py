@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 import f2sl
-from f2sl import _ahead, _jit
+from f2sl import _ahead, _shortcuts
 from f2sl.structure.base import STRUCTURE
 
 WITHOUT_KERNELS = ("dag-gnn", "notears")
@@ -52,13 +52,13 @@ def tables(folder: Path) -> dict[str, Path]:
 def called(algorithm: str, table: str) -> list[Any]:
     """Learn from a table; return the kernels that were called, which is known only in a new process."""
     found: list[Any] = []
-    load = _jit._Cache.load_overload
+    load = _shortcuts.Cache.load_overload
 
     def recorded(cache: Any, signature: Any, context: Any) -> Any:
-        found.append(_jit.describe(cache._py_func, signature))
+        found.append(_ahead.describe(cache._py_func, signature))
         return load(cache, signature, context)
 
-    _jit._Cache.load_overload = recorded  # type: ignore[method-assign]
+    _shortcuts.Cache.load_overload = recorded  # type: ignore[method-assign]
     warnings.simplefilter("ignore")
     names = pd.read_csv(table, nrows=0).columns
     options = {"drop": list(names[MOST_OF_EXACT:])} if algorithm == "exact" else {}

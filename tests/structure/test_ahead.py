@@ -13,7 +13,7 @@ import pytest
 
 import f2sl
 from cli_process import ENVIRONMENT, small_table, write_csv
-from f2sl import _ahead, _jit
+from f2sl import _ahead
 from f2sl._ahead import Helpers
 from f2sl.structure.base import STRUCTURE
 from marks import posix_only
@@ -29,7 +29,7 @@ def needed(learner, kind="states"):
 def test_what_is_listed_exists():
     for module, name, described in KNOWN["kernels"]:
         function = getattr(import_module(module), name)
-        assert _jit.describe(function, _jit.types_of(described)) == [module, name, described]
+        assert _ahead.describe(function, _ahead.types_of(described)) == [module, name, described]
     assert set(KNOWN["needed"]) <= {entry.load().__name__ for entry in STRUCTURE}
 
 
