@@ -71,7 +71,6 @@ def test_learning_loads_only_what_it_needs(tmp_path):
     assert not loaded_by(learning) & {
         "numba.np.arraymath",  # what only compiling needs
         "scipy.linalg",
-        "scipy.special",
         "narwhals",
         "pydantic",
         "pyarrow.parquet",
