@@ -26,12 +26,13 @@ from f2sl.structure.base import STRUCTURE
 
 WITHOUT_KERNELS = ("dag-gnn", "notears")
 N_ROWS = 1000
+SHARE_MISSING = 0.02
 MOST_OF_EXACT = 10
 """Columns for the exact search, which refuses many."""
 
 
 def tables(folder: Path) -> dict[str, Path]:
-    """Write a table of each kind; the mixed one has columns of both others."""
+    """Write a table of each kind, with and without missing values; the mixed have both kinds of columns."""
     states = f2sl.load_network("alarm").sample(N_ROWS, seed=1)
     rng = np.random.default_rng(1)
     values = rng.normal(size=(N_ROWS, 20))
@@ -44,8 +45,10 @@ def tables(folder: Path) -> dict[str, Path]:
         ("number", numbers),
         ("mixed", states.iloc[:, :12].join(numbers)),
     ):
-        found[kind] = folder / f"{kind}.csv"
-        frame.to_csv(found[kind], index=False)
+        missing = frame.mask(rng.random(frame.shape) < SHARE_MISSING)
+        for name, one in ((kind, frame), (f"{kind}, missing", missing)):
+            found[name] = folder / f"{name}.csv"
+            one.to_csv(found[name], index=False)
     return found
 
 

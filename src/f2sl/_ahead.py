@@ -162,11 +162,11 @@ class Helpers:
         if self._first_run:
             tell_of_compiling()
 
-    def expect(self, learner: str, kind: str) -> None:
-        """Announce a fit, by the name of the learner's class and the kind of the table."""
+    def expect(self, learner: str, kind: str, gaps: bool = False) -> None:
+        """Announce a fit, by the learner's class, the kind of the table and if values are missing."""
         self.look()
         with self._changed:
-            self._fit = learner, kind
+            self._fit = learner, f"{kind}, missing" if gaps else kind
             self._all, self._reached = [], 0
             if self._processes:
                 self._left = self._needed()
