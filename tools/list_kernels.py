@@ -21,17 +21,18 @@ import numpy as np
 import pandas as pd
 
 import f2sl
-from f2sl import _ahead, _jit
+from f2sl import _ahead, _shortcuts
 from f2sl.structure.base import STRUCTURE
 
 WITHOUT_KERNELS = ("dag-gnn", "notears")
 N_ROWS = 1000
+SHARE_MISSING = 0.02
 MOST_OF_EXACT = 10
 """Columns for the exact search, which refuses many."""
 
 
 def tables(folder: Path) -> dict[str, Path]:
-    """Write a table of each kind; the mixed one has columns of both others."""
+    """Write a table of each kind, with and without missing values; the mixed have both kinds of columns."""
     states = f2sl.load_network("alarm").sample(N_ROWS, seed=1)
     rng = np.random.default_rng(1)
     values = rng.normal(size=(N_ROWS, 20))
@@ -44,21 +45,23 @@ def tables(folder: Path) -> dict[str, Path]:
         ("number", numbers),
         ("mixed", states.iloc[:, :12].join(numbers)),
     ):
-        found[kind] = folder / f"{kind}.csv"
-        frame.to_csv(found[kind], index=False)
+        missing = frame.mask(rng.random(frame.shape) < SHARE_MISSING)
+        for name, one in ((kind, frame), (f"{kind}, missing", missing)):
+            found[name] = folder / f"{name}.csv"
+            one.to_csv(found[name], index=False)
     return found
 
 
 def called(algorithm: str, table: str) -> list[Any]:
     """Learn from a table; return the kernels that were called, which is known only in a new process."""
     found: list[Any] = []
-    load = _jit._Cache.load_overload
+    load = _shortcuts.Cache.load_overload
 
     def recorded(cache: Any, signature: Any, context: Any) -> Any:
-        found.append(_jit.describe(cache._py_func, signature))
+        found.append(_ahead.describe(cache._py_func, signature))
         return load(cache, signature, context)
 
-    _jit._Cache.load_overload = recorded  # type: ignore[method-assign]
+    _shortcuts.Cache.load_overload = recorded  # type: ignore[method-assign]
     warnings.simplefilter("ignore")
     names = pd.read_csv(table, nrows=0).columns
     options = {"drop": list(names[MOST_OF_EXACT:])} if algorithm == "exact" else {}

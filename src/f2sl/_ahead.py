@@ -18,6 +18,7 @@ import os
 import sys
 import threading
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +83,58 @@ def tell_of_compiling() -> None:
         _told.append(True)
 
 
+_unwritable: list[bool] = []
+
+
+def tell_unwritable() -> None:
+    """Report to the current display, once, that machine code cannot be stored."""
+    if not _unwritable and note(
+        "cannot store the compiled loops, so every run compiles them again: no cache folder is "
+        "writable; set NUMBA_CACHE_DIR to a folder that is"
+    ):
+        _unwritable.append(True)
+
+
+def describe(function: Any, signature: Any) -> list[Any]:
+    """Name a kernel's module and function, and the types of its arguments.
+
+    A list stands for a tuple, and a dictionary of one list by a class for a named tuple.
+    """
+    types: Any = import_module("numba").types
+
+    def named(one: Any) -> Any:
+        if isinstance(one, types.BaseTuple):
+            parts, kind = [named(part) for part in one], getattr(one, "instance_class", None)
+            return parts if kind is None else {f"{kind.__module__}:{kind.__name__}": parts}
+        if isinstance(one, types.Array):
+            return f"{one.dtype} {one.ndim}{one.layout}" + ("" if one.mutable else " read-only")
+        return str(one)
+
+    return [function.__module__, function.__name__, [named(one) for one in signature]]
+
+
+def types_of(described: list[Any]) -> tuple[Any, ...]:
+    """Return the types that `describe` has named."""
+    types: Any = import_module("numba").types
+
+    def named(one: Any) -> Any:
+        if isinstance(one, list):
+            return types.BaseTuple.from_types([named(part) for part in one])
+        if isinstance(one, dict):
+            [(place, parts)] = one.items()
+            module, _, kind = place.partition(":")
+            return types.BaseTuple.from_types(
+                [named(part) for part in parts], getattr(import_module(module), kind)
+            )
+        name, *form = one.split()
+        dtype = types.boolean if name == "bool" else getattr(types, name)
+        if not form:
+            return dtype
+        return types.Array(dtype, int(form[0][:-1]), form[0][-1], readonly=len(form) > 1)
+
+    return tuple(named(one) for one in described)
+
+
 class Helpers:
     """Processes that compile, and which of the kernels that a fit needs are theirs."""
 
@@ -109,11 +162,11 @@ class Helpers:
         if self._first_run:
             tell_of_compiling()
 
-    def expect(self, learner: str, kind: str) -> None:
-        """Announce a fit, by the name of the learner's class and the kind of the table."""
+    def expect(self, learner: str, kind: str, gaps: bool = False) -> None:
+        """Announce a fit, by the learner's class, the kind of the table and if values are missing."""
         self.look()
         with self._changed:
-            self._fit = learner, kind
+            self._fit = learner, f"{kind}, missing" if gaps else kind
             self._all, self._reached = [], 0
             if self._processes:
                 self._left = self._needed()

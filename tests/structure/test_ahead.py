@@ -2,6 +2,7 @@
 
 import json
 import os
+import runpy
 import subprocess
 import sys
 import threading
@@ -11,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-import f2sl
 from cli_process import ENVIRONMENT, small_table, write_csv
-from f2sl import _ahead, _jit
+from f2sl import _ahead
 from f2sl._ahead import Helpers
 from f2sl.structure.base import STRUCTURE
 from marks import posix_only
@@ -29,18 +29,30 @@ def needed(learner, kind="states"):
 def test_what_is_listed_exists():
     for module, name, described in KNOWN["kernels"]:
         function = getattr(import_module(module), name)
-        assert _jit.describe(function, _jit.types_of(described)) == [module, name, described]
+        assert _ahead.describe(function, _ahead.types_of(described)) == [module, name, described]
     assert set(KNOWN["needed"]) <= {entry.load().__name__ for entry in STRUCTURE}
 
 
-@pytest.mark.parametrize("algorithm", ["f2sl-c", "f2sl-h", "mmhc"])
-def test_the_list_is_what_learners_call(tmp_path, algorithm):
-    path = tmp_path / "alarm.csv"
-    f2sl.load_network("alarm").sample(1000, seed=1).to_csv(path, index=False)
-    command = [sys.executable, TOOL, algorithm, path]
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    return runpy.run_path(str(TOOL))["tables"](tmp_path_factory.mktemp("tables"))
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "kind"),
+    [
+        ("f2sl-c", "states"),
+        ("f2sl-h", "states"),
+        ("mmhc", "states"),
+        ("f2sl-h", "mixed"),
+        ("f2sl-h", "mixed, missing"),
+    ],
+)
+def test_the_list_is_what_learners_call(tables, algorithm, kind):
+    command = [sys.executable, TOOL, algorithm, tables[kind]]
     done = subprocess.run(command, env=ENVIRONMENT, capture_output=True, check=True)
     learner = STRUCTURE.load(algorithm).__name__
-    assert json.loads(done.stdout) == needed(learner), f"the list is out of date: run tools/{TOOL.name}"
+    assert json.loads(done.stdout) == needed(learner, kind), f"the list is out of date: run tools/{TOOL.name}"
 
 
 @pytest.fixture

@@ -38,8 +38,10 @@ def partial_correlations(moments: Moments, x: Integers, y: Integers, given: Inte
     correlations = moments.correlations
     if not given.shape[1]:
         return np.asarray(correlations[x, y])
+    # Arrays of another layout are another type, for which the kernel would be compiled once more.
+    x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
     # The same set in another order is the same question.
-    ordered = np.sort(given, axis=1)
+    ordered = np.ascontiguousarray(np.sort(given, axis=1))
     result = np.empty(len(x))
 
     def piece(first: int) -> None:

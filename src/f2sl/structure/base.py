@@ -330,7 +330,7 @@ class StructureLearner(Estimator):
                 self.notes_ = [*table.notes, *remarks(table), *note_of_jobs(self.n_jobs)]
                 warn_of_identifiers(table, stacklevel=5)
                 ordered = table.in_name_order()
-            HELPERS.expect(type(self).__name__, table.kind)
+            HELPERS.expect(type(self).__name__, table.kind, bool(table.gaps.any()))
             self.options_in_use_ = settle(self._preferring(table.kind), table.kind)
             self._constraints = Constraints.none(table.n_variables)
             if self.knowledge:

@@ -292,4 +292,5 @@ def _hashed(block: Block) -> Arrays:
         # 0.0 and -0.0 are equal, but differ in a bit.
         rows = (rows ^ (row + 0.0).view(np.uint64)) * MULTIPLIER
         rows ^= rows >> np.uint64(29)
-    return (np.bincount(rows * MULTIPLIER >> np.uint64(64 - BUCKET_BITS), minlength=1 << BUCKET_BITS),)
+    buckets = (rows * MULTIPLIER >> np.uint64(64 - BUCKET_BITS)).astype(np.int64)  # as NumPy 1.26 needs them
+    return (np.bincount(buckets, minlength=1 << BUCKET_BITS),)

@@ -33,7 +33,6 @@ import numpy as np
 from f2sl._arrays import Floats, Integers
 from f2sl.stats.conditioning import COLLINEAR, eliminated, eliminated_each
 from f2sl.stats.scores.base import AvailableFamilies, Compared, FamilyScores, Score
-from f2sl.stats.special import special
 from f2sl.storage.available import AvailableMoments
 from f2sl.storage.moments import Moments
 from f2sl.storage.protocol import Queries
@@ -185,13 +184,15 @@ class BGe(GaussianScore):
         self, log_determinant: Floats, left: Floats, sizes: Floats, n_rows: int | Floats
     ) -> Floats:
         """Score families of standardised variables from log determinant and residual variance."""
+        from scipy import special  # 0.1 s, and not every learner needs it
+
         # The score of a set of l variables is a product over l; of a family, its last factor is left over.
         degrees = ALPHA_W_ABOVE_N + sizes + 1.0
         return np.asarray(
             0.5 * _log(ALPHA_MU / (n_rows + ALPHA_MU))
             - 0.5 * n_rows * math.log(math.pi)
-            + special().gammaln((n_rows + degrees) / 2.0)
-            - special().gammaln(degrees / 2.0)
+            + special.gammaln((n_rows + degrees) / 2.0)
+            - special.gammaln(degrees / 2.0)
             + 0.5 * (degrees + sizes) * math.log(PRIOR_VARIANCE)
             - 0.5 * (n_rows + degrees) * np.log(left)
             - 0.5 * log_determinant

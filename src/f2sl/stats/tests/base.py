@@ -42,7 +42,6 @@ from f2sl.stats.answers import (
     as_numbers,
 )
 from f2sl.stats.registries import Configured
-from f2sl.stats.special import special
 from f2sl.storage.protocol import (
     CountingEngine,
     PlaneTables,
@@ -348,9 +347,11 @@ def chi_squared_tail(statistic: Floats, freedom: Floats | Integers) -> Floats:
     >>> chi_squared_tail(np.array([3.8415, 0.0]), np.array([1, 0])).round(4).tolist()
     [0.05, 1.0]
     """
+    from scipy import special  # 0.1 s, and not every learner needs it
+
     p_values = np.ones(len(statistic))
     tested = freedom > 0
-    p_values[tested] = special().gammaincc(freedom[tested] / 2.0, np.maximum(statistic[tested], 0.0) / 2.0)
+    p_values[tested] = special.gammaincc(freedom[tested] / 2.0, np.maximum(statistic[tested], 0.0) / 2.0)
     return p_values
 
 
@@ -372,10 +373,12 @@ def strengths(statistic: Floats, freedom: Floats, p_values: Floats) -> Floats:
     result[seen] = -np.log10(p_values[seen])
     far = ~seen & np.isfinite(statistic)
     if far.any():
+        from scipy import special
+
         x, a = statistic[far] / 2.0, freedom[far] / 2.0
         # From the inside out: x + 1 - a - 1 (1 - a) / (x + 3 - a - 2 (2 - a) / (x + 5 - a - ...)).
         fraction = x + 2 * FRACTION_TERMS + 1 - a
         for i in range(FRACTION_TERMS, 0, -1):
             fraction = x + 2 * i - 1 - a - i * (i - a) / fraction
-        result[far] = (x - a * np.log(x) + special().gammaln(a) + np.log(fraction)) / np.log(10.0)
+        result[far] = (x - a * np.log(x) + special.gammaln(a) + np.log(fraction)) / np.log(10.0)
     return np.round(result, STRENGTH_DIGITS)

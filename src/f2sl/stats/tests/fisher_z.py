@@ -22,7 +22,6 @@ from f2sl._arrays import Floats, Integers
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers
 from f2sl.stats.conditioning import LARGEST, available_correlations, partial_correlations
 from f2sl.stats.measures.significance import MARGIN
-from f2sl.stats.special import special
 from f2sl.stats.tests.base import BindingTest, BoundTest, strengths
 from f2sl.storage.available import AvailableMoments
 from f2sl.storage.moments import Moments
@@ -121,8 +120,10 @@ def z_tail(correlations: Floats, freedom: int | Floats) -> tuple[Floats, Floats]
     >>> z.round(3).tolist(), p_values.round(3).tolist()
     ([1.96], [0.05])
     """
+    from scipy import special  # 0.1 s, and not every learner needs it
+
     z = np.sqrt(np.maximum(freedom, 0)) * np.arctanh(np.clip(correlations, -LARGEST, LARGEST))
-    return z, np.asarray(special().erfc(np.abs(z) / np.sqrt(2.0)))
+    return z, np.asarray(special.erfc(np.abs(z) / np.sqrt(2.0)))
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,9 @@ class ZOfPairs:
         """Return a formula that keeps all pairs with a p-value up to the last of some falling levels."""
         if self._freedom < LEAST_FREEDOM:
             return CorrelationsAbove(np.full(len(levels), np.inf))
-        critical = np.tanh(math.sqrt(2.0 / self._freedom) * special().erfcinv(levels))
+        from scipy import special
+
+        critical = np.tanh(math.sqrt(2.0 / self._freedom) * special.erfcinv(levels))
         return CorrelationsAbove(critical * (1.0 - MARGIN))
 
     def p_values(self, found: FoundPairs) -> Floats:

@@ -29,7 +29,6 @@ import numpy as np
 from f2sl._arrays import Floats, Integers
 from f2sl.stats.measures.information import LOGARITHMS, Information, LogTable, PairsAbove
 from f2sl.stats.measures.significance import MARGIN
-from f2sl.stats.special import special
 from f2sl.stats.tests import _kernels
 from f2sl.stats.tests.base import OnTables, TableTest, chi_squared_tail, states_of_pairs
 from f2sl.storage.protocol import (
@@ -173,9 +172,11 @@ class UntilDecided:
         most = int(product_of_columns(states).max(initial=0.0))
         critical = self._critical
         if most >= len(critical):
+            from scipy import special  # 0.1 s, and not every learner needs it
+
             steps = math.ceil(math.log(2 * most) / math.log(GRID)) + 1
             freedom = np.unique(np.ceil(GRID ** np.arange(steps)))
-            half = special().gammainccinv(freedom / 2.0, self._alpha) * (1.0 + EXCESS)
+            half = special.gammainccinv(freedom / 2.0, self._alpha) * (1.0 + EXCESS)
             next_larger = np.searchsorted(freedom, np.arange(1, 2 * most))
             critical = np.append(np.inf, half[next_larger] / self._statistic.table.unit)
             self._critical = critical
@@ -274,8 +275,10 @@ class G2OfPairs:
 
     def formula(self, levels: Floats) -> PairsAbove:
         """Return a formula that keeps all pairs with a p-value up to the last of some falling levels."""
+        from scipy import special
+
         freedom = np.outer(self._states - 1, self._states - 1)[:, :, None]
-        critical = 2.0 * special().gammainccinv(np.maximum(freedom, 1) / 2.0, levels)
+        critical = 2.0 * special.gammainccinv(np.maximum(freedom, 1) / 2.0, levels)
         thresholds = np.where(freedom > 0, critical * (1.0 - MARGIN), np.inf)
         of = self._information
         return PairsAbove(of.table, of.scaled_entropies, of.g2_unit, thresholds, self._classes)
