@@ -168,7 +168,7 @@ def test_an_interrupt_before_anything_is_found_leaves_the_earlier_result(tables)
     model = f2sl.F2SLh().fit(tables["states"])
     before = model.graph_
     with showing(Interrupting("measuring all pairs")), pytest.raises(KeyboardInterrupt) as caught:
-        model.fit(tables["number"].iloc[:, :4])
+        model.fit(tables["states"].iloc[:, :4])
     assert not isinstance(caught.value, Interrupted)
     assert model.graph_ is before
 

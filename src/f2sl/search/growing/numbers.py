@@ -73,9 +73,9 @@ def search_numbers(
     random = np.array([seed % 2**31], np.int64)
     width = len(problem.matrix)
     search.begin(best[1])
-    with stage("searching orders") as advance:
+    with search.kept(), stage("searching orders") as advance:
         for wanted in kicks:
-            allowed = min(wanted * WORK_EACH, wanted * MOST_WORK // sum(kicks))
+            allowed = min(wanted * WORK_EACH, wanted * MOST_WORK // max(1, sum(kicks)))
             left, most_work = wanted, search.work + allowed // width
             rounds = 1 if problem.by_blocks else max(1, STEPS_AT_ONCE // width)
             with search.kept():
