@@ -80,7 +80,7 @@ def test_the_score_of_f2sl_h_is_compared_with_that_of_the_truth():
     data = draw(f2sl.load_network("asia"), 5000, 1)
     model = f2sl.F2SLh().fit(data.frame)
     weight = model.equivalent_sample_size_
-    own = scored(data.frame, model.graph_, "bds", weight) - model.edge_cost_ * model.graph_.n_edges
+    own = scored(data.frame, model.dag_, "bds", weight) - model.edge_cost_ * model.graph_.n_edges
     assert own == pytest.approx(model.score_, rel=1e-12)
     truth = scored(data.frame, data.truth, "bds", weight) - model.edge_cost_ * 8
     assert above_truth(data, model)["above_truth"] == pytest.approx(own - truth, abs=0.006)

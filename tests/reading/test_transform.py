@@ -299,7 +299,7 @@ def test_on_the_command_line(tmp_path):
     command("learn", path, "--transform", "ranks", "--out", graph)
     assert json.loads(graph.read_text())["learned_by"]["reading"] == {"transform": "ranks"}
     plain = f2sl.learn(path, transform="none")
-    a, b = plain.graph_.directed_edges[0]
+    a, b = plain.dag_.directed_edges[0]
     assert str(plain.explain(a, b, path)) in command("why", path, a, b, "--transform", "none").stdout
     refused = command("fit", graph, path, "--transform", "none", "--out", tmp_path / "net.json")
     assert refused.returncode != 0

@@ -90,7 +90,7 @@ def drawing(
     >>> learned = PDAG(["a", "b", "c"], [("b", "a")], [("b", "c")])
     >>> truth = PDAG(["a", "b", "c"], [("a", "b"), ("a", "c")])
     >>> [(edge.a, edge.b, edge.status) for edge in drawing(learned, truth).edges]
-    [('b', 'a', 'reversed'), ('b', 'c', 'extra'), ('a', 'c', 'missing')]
+    [('b', 'a', 'agreed'), ('b', 'c', 'extra'), ('a', 'c', 'missing')]
     """
     wanted = set(graph.nodes if keep is None else keep)
     nodes = [name for name in graph.nodes if name in wanted]
