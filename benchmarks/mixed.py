@@ -199,7 +199,7 @@ def errors(truth: f2sl.DAG, found: f2sl.PDAG) -> int:
         graph = graph.to_dag()
     except f2sl.GraphError:  # tests may direct edges in a way that no DAG has; compared as it is
         return int(f2sl.compare(truth.to_cpdag(), graph).shd)
-    return int(f2sl.compare(truth, graph).shd_cpdag)
+    return int(f2sl.compare(truth, graph).shd)
 
 
 def measure(key: Key, python: str | None, limit: float) -> dict[str, Any]:

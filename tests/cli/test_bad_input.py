@@ -318,7 +318,8 @@ def large_table(tmp_path_factory):
     """A table that takes many seconds to learn from: 80,000 pairs of 60 by 60 states."""
     rng = np.random.default_rng(0)
     path = tmp_path_factory.mktemp("large") / "large.parquet"
-    columns = {f"v{i:03d}": rng.integers(0, 60, 20_000).astype(np.int8) for i in range(400)}
+    labels = np.array([f"s{i}" for i in range(60)])
+    columns = {f"v{i:03d}": labels[rng.integers(0, 60, 20_000)] for i in range(400)}
     pq.write_table(pa.table(columns), path, compression="NONE")
     return path
 

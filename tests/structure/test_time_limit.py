@@ -190,10 +190,12 @@ def large(tmp_path_factory):
 
 @posix_only
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("kind", ["states", "mixed"])
-def test_a_signal_during_the_tests_leaves_nothing(kind, number, large, tmp_path):
+@pytest.mark.parametrize(
+    ("kind", "stage"), [("states", "measuring all pairs"), ("mixed", "filling in missing values")]
+)
+def test_a_signal_before_the_search_leaves_nothing(kind, stage, number, large, tmp_path):
     arguments = ["learn", large[kind], "--out", "graph.json"]
-    code, _, shown = interrupted(arguments, tmp_path, ["measuring all pairs"], number)
+    code, _, shown = interrupted(arguments, tmp_path, [stage], number)
     assert code == 128 + number
     assert shown.rstrip().endswith("f2sl: interrupted; nothing was written")
     assert not (tmp_path / "graph.json").exists()
@@ -201,10 +203,12 @@ def test_a_signal_during_the_tests_leaves_nothing(kind, number, large, tmp_path)
 
 @posix_only
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("kind", ["states", "mixed"])
-def test_a_signal_during_the_search_writes_what_is_found(kind, number, large, tmp_path):
+@pytest.mark.parametrize(
+    ("kind", "stage"), [("states", "scoring sets of parents"), ("mixed", "searching orders")]
+)
+def test_a_signal_during_the_search_writes_what_is_found(kind, stage, number, large, tmp_path):
     arguments = ["learn", large[kind], "--out", "graph.json", "--effort", "thorough"]
-    code, _, shown = interrupted(arguments, tmp_path, ["scoring sets of parents"], number)
+    code, _, shown = interrupted(arguments, tmp_path, [stage], number)
     assert code == 128 + number
     assert shown.rstrip().endswith("f2sl: interrupted; graph.json was written, incomplete")
     assert load_graph(tmp_path / "graph.json").n_edges > 0
