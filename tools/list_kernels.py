@@ -27,6 +27,8 @@ from f2sl.structure.base import STRUCTURE
 WITHOUT_KERNELS = ("dag-gnn", "notears")
 N_ROWS = 1000
 SHARE_MISSING = 0.02
+MOST_SECONDS = 60.0
+"""Limit of each fit, after which hardly any kernel is called for the first time."""
 MOST_OF_EXACT = 10
 """Columns for the exact search, which refuses many."""
 
@@ -64,7 +66,9 @@ def called(algorithm: str, table: str) -> list[Any]:
     _shortcuts.Cache.load_overload = recorded  # type: ignore[method-assign]
     warnings.simplefilter("ignore")
     names = pd.read_csv(table, nrows=0).columns
-    options = {"drop": list(names[MOST_OF_EXACT:])} if algorithm == "exact" else {}
+    options: dict[str, Any] = {"time_limit": MOST_SECONDS}
+    if algorithm == "exact":
+        options["drop"] = list(names[MOST_OF_EXACT:])
     with suppress(f2sl.F2SLError):  # not every learner takes every kind, or as many columns
         f2sl.learn(table, algorithm, **options)
     return found
