@@ -33,7 +33,7 @@ import sys
 import time
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -268,54 +268,59 @@ def run(chosen: argparse.Namespace) -> None:
             print(*key, found, flush=True)
 
 
-def cell_means(results: dict[Key, dict[str, Any]]) -> dict[tuple[str, int], dict[str, tuple[float, float]]]:
-    """Return each learner's mean SHD and seconds by network and rows, of data sets that all were given."""
-    found: dict[tuple[str, int], dict[str, dict[int, dict[str, Any]]]] = defaultdict(
-        lambda: defaultdict(dict)
-    )
-    for key, result in results.items():
-        found[key.network, key.rows][key.learner][key.data_set] = result
-    means: dict[tuple[str, int], dict[str, tuple[float, float]]] = defaultdict(dict)
-    for cell, row in found.items():
-        sets = set.intersection(*map(set, row.values()))
-        for learner, ends in row.items():
-            shared = [ends[number] for number in sorted(sets)]
-            if OWN in row and shared and all("shd" in one for one in shared):
-                shd, seconds = np.mean([(one["shd"], one["seconds"]) for one in shared], axis=0).tolist()
-                means[cell][learner] = shd, seconds
-    return means
+Ends = dict[str, dict[int, tuple[float, float]]]
+"""SHD and seconds of each learner's finished runs in a cell, by data set."""
+
+
+def by_cell(results: dict[Key, dict[str, Any]]) -> dict[tuple[str, int], Ends]:
+    """Return the finished runs of each network and number of rows that F2SL-h has."""
+    cells: dict[tuple[str, int], Ends] = defaultdict(lambda: defaultdict(dict))
+    for key, found in results.items():
+        if "shd" in found:
+            cells[key.network, key.rows][key.learner][key.data_set] = found["shd"], found["seconds"]
+    return {cell: row for cell, row in cells.items() if OWN in row}
+
+
+def mean(ends: dict[int, tuple[float, float]], sets: Iterable[int] | None = None) -> tuple[float, float]:
+    """Return the mean SHD and seconds of some data sets."""
+    shd, seconds = np.mean([ends[number] for number in sets or ends], axis=0).tolist()
+    return shd, seconds
+
+
+def better(row: Ends) -> list[str]:
+    """Return the learners to which F2SL-h is not near, each compared on the data sets that it finished."""
+    own = row[OWN]
+    shared = {name: sorted(own.keys() & ends.keys()) for name, ends in row.items() if name != OWN}
+    return [
+        name for name, sets in shared.items() if sets and mean(own, sets)[0] > NEAR * mean(row[name], sets)[0]
+    ]
 
 
 def report(results: dict[Key, dict[str, Any]]) -> str:
     """Make the tables: SHD and seconds of each cell, counts by kind, and where more rows are no better."""
-    cells = cell_means(results)
+    cells = by_cell(results)
     names = [name for name in (*LEARNERS, *PEERS) if any(name in row for row in cells.values())]
     lines = [f"| network | rows | {' | '.join(names)} |", f"| --- | ---: |{' ---: |' * len(names)}"]
     near: dict[str, list[bool]] = defaultdict(list)
     falls: dict[str, list[bool]] = defaultdict(list)
     beaten, rising = [], []
-    order = [name for name in NETWORKS if any(name == network for network, _ in cells)]
-    for network in order:
+    for network in [name for name in NETWORKS if any(name == other for other, _ in cells)]:
         before = math.inf
         for rows in sorted(rows for name, rows in cells if name == network):
             row = cells[network, rows]
-            told = [f"{row[name][0]:.1f} ({row[name][1]:.1f})" if name in row else "" for name in names]
+            told = ["{:.1f} ({:.1f})".format(*mean(row[name])) if name in row else "" for name in names]
             lines.append(f"| {network} | {rows:,} | {' | '.join(told)} |")
-            own, best = row[OWN][0], min(row.values())[0]
-            kind = Key(OWN, network, rows, 0).kind
-            near[kind].append(own <= NEAR * best)
-            if not near[kind][-1]:
-                beaten.append(f"{network} {rows:,} ({own:.1f}, {min(row, key=row.__getitem__)} {best:.1f})")
+            kind, own, by = Key(OWN, network, rows, 0).kind, mean(row[OWN])[0], better(row)
+            near[kind].append(not by)
+            if by:
+                beaten.append(f"{network} {rows:,} (by {', '.join(by)})")
             if before < math.inf:
                 falls[kind].append(own <= before)
                 if own > before:
                     rising.append(f"{network} {rows:,} ({before:.1f} to {own:.1f})")
             before = own
-    lines += [
-        "",
-        "| kind | cells | best or within 5 % | falls or stays with the rows |",
-        "| --- | ---: | ---: | ---: |",
-    ]
+    lines += ["", "| kind | cells | best or within 5 % | falls or stays with the rows |"]
+    lines += ["| --- | ---: | ---: | ---: |"]
     for kind, found in near.items():
         lines.append(f"| {kind} | {len(found)} | {sum(found)} | {sum(falls[kind])} of {len(falls[kind])} |")
     everyone = [one for found in near.values() for one in found]

@@ -15,6 +15,8 @@ There are two ways to do it, with the same moves:
 :mod:`.families`          any score of families, asked in batches and remembered
 ========================  ===========================================================================
 
+Of a mixed table, arrows are dropped in the end that a model of all interactions refutes (:mod:`.refuted`).
+
 No set of parents is scored before it is needed, and none is too large: unlike
 :mod:`f2sl.search.orders`, which chooses among sets that were scored beforehand.
 """
