@@ -379,7 +379,7 @@ _OPTIONS = (
         whole,
         "Resampled tables in which a direction must be found again to count as decided; 0 for no check.",
         None,
-        more="By default 8, and none with more than 100 variables.",
+        more="By default 8; with more than 100 variables none, and then no direction counts as decided.",
     ),
     Option("tabu_length", int, whole, "Number of recent graphs that hill climbing must not return to.", 100),
     Option("max_stall", int, _at_least_1, "Steps without improvement after which hill climbing stops.", 15),

@@ -127,6 +127,8 @@ class Learned:
         tests, unreliable, score = self._tests_and_score()
         extension = {"consistent": self._consistent(), "arrowheads_lost": self._arrowheads_lost()}
         edges = as_lists(self.graph)
+        asked = self.graph.weak or "directions" in self.learner.timings_
+        weak = sorted(self.graph.weak) if asked else None
         notes = self._notes()
         if edges is None:
             notes.append(f"the {self.graph.n_edges:,} edges are not printed; --out saves them to a file")
@@ -153,7 +155,7 @@ class Learned:
                 "page": None if self.page is None else str(self.page),
                 "comparison": None if self.comparison is None else self.comparison.as_dict(),
                 "graph": edges,
-                "weakly_decided": sorted(self.graph.weak) if "directions" in self.learner.timings_ else None,
+                "weakly_decided": weak,
             }
         )
 

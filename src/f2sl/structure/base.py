@@ -428,8 +428,8 @@ class StructureLearner(Estimator):
         return cast(AbstractContextManager[Any], open_engine(table, self.n_jobs))
 
     def _weakly_decided(self, engine: Any, table: Table, cpdag: PDAG) -> frozenset[tuple[str, str]]:
-        """Return the arrows of the CPDAG that are not found again from resampled rows."""
-        from f2sl.structure.stability import REPLICATES, takes_long, weakly_decided
+        """Return the arrows of the CPDAG not found again from resampled rows; all if none are drawn."""
+        from f2sl.structure.stability import REPLICATES, in_question, takes_long, weakly_decided
 
         if getattr(self, "stability", 0) == 0 or not len(cpdag.directed_array):
             return frozenset()
@@ -437,10 +437,11 @@ class StructureLearner(Estimator):
         again = self._search_again(engine)
         if replicates is None and takes_long(table, again is not None):
             self.notes_.append(
-                "whether directions are only weakly decided was not checked, because that takes long on a "
-                f"table with so many columns; stability={REPLICATES} checks it"
+                "all directions are called weakly decided, because to check them takes long on a table with "
+                f"so many columns; stability={REPLICATES} checks them"
             )
-            return frozenset()
+            names = np.array(cpdag.nodes, object)
+            return frozenset((a, b) for a, b in names[in_question(cpdag, self._constraints)].tolist())
         with self._timed("directions"):
             often = REPLICATES if replicates is None else replicates
             return weakly_decided(self._quick(table.kind), table, cpdag, self._constraints, often, again)

@@ -94,9 +94,8 @@ def weakly_decided(
         Searches again from the matrix of a replicate.
     """
     names = np.array(cpdag.nodes, object)
-    arrows = cpdag.directed_array
-    known = {(u, v) for u, v in arrows[~rules.allows(arrows[:, 1], arrows[:, 0])].tolist()}
-    arrows = arrows[rules.allows(arrows[:, 1], arrows[:, 0])]
+    arrows, known = in_question(cpdag, rules), cpdag.directed_array
+    known = known[~rules.allows(known[:, 1], known[:, 0])]
     resampling = Resampling(learner, (*cpdag.nodes, *table.merged), BOOTSTRAP, seed=0)
     links = [resampling.links_of(PDAG(cpdag.nodes, [arrow])) for arrow in names[arrows].tolist()]
     left = np.concatenate([np.empty(0, np.int64), *links])
@@ -108,9 +107,15 @@ def weakly_decided(
                 found &= np.isin(left, _links(resampling, sample, number, again))
             advance(1.0 / replicates)
         if found.any():
-            firm = standing(sample, cpdag, known)
+            firm = standing(sample, cpdag, {(u, v) for u, v in known.tolist()})
             found &= [(u, v) in firm for u, v in arrows.tolist()]
     return frozenset((a, b) for a, b in names[arrows[~found]].tolist())
+
+
+def in_question(cpdag: PDAG, rules: Constraints) -> Integers:
+    """Return the arrows of a CPDAG that the knowledge would allow the other way round."""
+    arrows = cpdag.directed_array
+    return arrows[rules.allows(arrows[:, 1], arrows[:, 0])]
 
 
 def _links(resampling: Resampling, sample: MemoryTable, number: int, again: SearchAgain | None) -> Integers:
