@@ -129,7 +129,7 @@ class Findings:
         kept = Counter[str]()
         for line in small[:: max(1, len(small) // 18)][:18]:
             kept.update(repeated(self.tables / f"{line['table']}.csv"))
-        n = kept["decided"]
+        n = max(1.0, kept["decided"])
         same, other = kept["same"] / n, kept["other"] / n
         print(f"    of {n} decided arrows 20 replicates repeat {same:.2f}, reverse {other:.2f}")
         tissue = self.results["r-dslabs.tissue_gene_expression"]
@@ -258,14 +258,14 @@ def changed(frame: Any, change: Callable[[Any, int], Any]) -> Any:
 
 
 def repeated(path: Path) -> dict[str, float]:
-    """Count the decided arrows of a table, and how many 20 replicates repeat or reverse on average."""
+    """Count decided arrows, not weakly, and how many 20 replicates repeat or reverse on average."""
     import f2sl
 
     graph = f2sl.learn(path).graph_
     found = f2sl.bootstrap(path, replicates=20, n_jobs=1)
     pairs = {(found.nodes[a], found.nodes[b]): n for (a, b), n in zip(found.pairs, found.counts, strict=True)}
     told = {"decided": 0.0, "same": 0.0, "other": 0.0}
-    for a, b in graph.directed_edges:
+    for a, b in set(graph.directed_edges) - getattr(graph, "weak", frozenset()):
         ahead, back, _ = (
             pairs[a, b] if (a, b) in pairs else [pairs.get((b, a), (0, 0, 0))[i] for i in (1, 0, 2)]
         )
