@@ -57,6 +57,8 @@ if TYPE_CHECKING:
     from f2sl.structure.f2sl_h import F2SLh as F2SLh
     from f2sl.structure.ggsl import GGSL as GGSL
     from f2sl.structure.gsbn import GSBN as GSBN
+    from f2sl.structure.hill_climbing import HillClimbing as HillClimbing
+    from f2sl.structure.hill_climbing import Tabu as Tabu
     from f2sl.structure.local_to_global import LocalToGlobal as LocalToGlobal
     from f2sl.structure.mmhc import MMHC as MMHC
     from f2sl.structure.mmhc import MMHCc as MMHCc
@@ -89,6 +91,7 @@ _HOMES = {
     "LocalToGlobal": "structure.local_to_global",
     "GGSL": "structure.ggsl",
     "GSBN": "structure.gsbn",
+    "HillClimbing": "structure.hill_climbing",
     "Knowledge": "knowledge",
     "Measure": "stats.measures.base",
     "NOTEARS": "structure.notears",
@@ -99,6 +102,7 @@ _HOMES = {
     "Score": "stats.scores.base",
     "TC": "structure.tc",
     "Table": "table",
+    "Tabu": "structure.hill_climbing",
     "bootstrap": "confidence",
     "check": "reading",
     "compare": "graph",
