@@ -65,7 +65,7 @@ f2sl-h           f2sl_h:F2SLh                   f2sl
     confirmed FCBF for each variable's candidates, the DAG with the best score by a search over orders
 boss             boss:BOSS                      Andrews and others 2023
     the DAG with the best score by a search over orders of all variables, parents grown on demand
-hc               hill_climbing:HillClimbing     Heckerman, Geiger and Chickering 1995
+hc               hill_climbing:HillClimbing     Heckerman and others 1995
     hill climbing on a score over all pairs of variables
 tabu             hill_climbing:Tabu             Glover 1989
     hill climbing over all pairs that goes on from local optima, with a list of tabu graphs
