@@ -257,3 +257,21 @@ class TestTheCommandLine:
         assert "f2sl learn DATA --algorithm hc\n" in capsys.readouterr().out
         assert main(["algorithms", "pc", "--json"]) == 0
         assert [one["name"] for one in json.loads(capsys.readouterr().out)["structure"]] == ["pc-stable"]
+
+
+# Public names
+
+
+@pytest.mark.parametrize("noun", list(REGISTRIES))
+def test_every_registered_class_can_be_imported_from_f2sl(noun):
+    for entry in REGISTRIES[noun].registered():
+        if str(entry.place).startswith("f2sl."):
+            found = entry.load()
+            assert getattr(f2sl, found.__name__) is found
+
+
+def test_objects_of_public_classes_are_the_tests_and_scores_of_their_names(asia):
+    by_name, by_object = f2sl.PCStable(ci_test="x2").fit(asia), f2sl.PCStable(ci_test=f2sl.X2()).fit(asia)
+    assert by_name.graph_ == by_object.graph_
+    score = f2sl.BDeu(equivalent_sample_size=1.0)
+    assert f2sl.Tabu(score=score).fit(asia).score_ == f2sl.Tabu(equivalent_sample_size=1.0).fit(asia).score_
