@@ -15,8 +15,6 @@ import numpy as np
 from f2sl._options import option, whole
 from f2sl._progress import stage
 from f2sl.graph import DAG
-from f2sl.search.admissible import Admissible
-from f2sl.search.hill_climbing import Families, hill_climb
 from f2sl.stats.choose import make_score
 from f2sl.storage.protocol import Engine
 from f2sl.structure.base import WithScore
@@ -54,9 +52,12 @@ class HillClimbing(WithScore):
     max_parents: int | None = option("max_parents", check=partial(whole, least=1))
 
     def _learn(self, engine: Engine, names: tuple[str, ...]) -> DAG:
+        from f2sl.search.admissible import Admissible
+        from f2sl.search.hill_climbing import hill_climb
+
         n = len(names)
         score = make_score(engine, self.score, self.equivalent_sample_size)
-        families: Families = score if self.max_parents is None else Admissible(score, self.max_parents)
+        families = score if self.max_parents is None else Admissible(score, self.max_parents)
         # Graphs have about as many edges as variables; those that take more steps show a full bar early.
         share = 1.0 / (2 * n + self.max_stall)
         with self._timed("search"), stage("hill climbing") as advance:
