@@ -16,7 +16,8 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src" / "f2sl"
 
 ORDER = [
-    ["_version", "errors", "_arrays", "_constants", "_normal"],
+    ["_version", "_synonyms", "_arrays", "_constants", "_normal"],
+    ["errors"],
     ["_extensions"],
     ["constraints"],
     ["knowledge"],
@@ -51,7 +52,7 @@ RANK = {part: rank for rank, level in enumerate(ORDER) for part in level}
 ONLY_FIRST = {"graph", "table"}
 """These two know nothing of the rest but the version, the errors, names of types, extensions and knowledge of
 edges, nor of each other."""
-FIRST = [part for level in ORDER[:4] for part in level]
+FIRST = [part for level in ORDER[:5] for part in level]
 
 
 def part_of(path: Path) -> str:

@@ -66,6 +66,7 @@ LEARNERS = (
     *(Learner("f2sl-s"), Learner("f2sl-s", {"score": "k2"}), Learner("f2sl-s", {"score": "bic-g"})),
     *(Learner("boss", most=12), Learner("boss", {"score": "bdeu"}, most=12)),
     Learner("boss", {"score": "cg-bic"}, most=10),
+    *(Learner("hc"), Learner("tabu"), Learner("tabu", {"score": "bic"})),
     *(Learner("mmhc"), Learner("mmhc", {"score": "bic"}), Learner("mmhc-c"), Learner("gsbn")),
     *(
         Learner("pc-stable"),

@@ -36,6 +36,25 @@ if TYPE_CHECKING:
     from f2sl.graph import compare_pc as compare_pc
     from f2sl.graph import load_graph as load_graph
     from f2sl.knowledge import Knowledge as Knowledge
+    from f2sl.local.bamb import BAMB as BAMB
+    from f2sl.local.by_neighbours import HITONMB as HITONMB
+    from f2sl.local.by_neighbours import MMMB as MMMB
+    from f2sl.local.by_neighbours import PCMB as PCMB
+    from f2sl.local.confirmed import ConfirmedFCBF as ConfirmedFCBF
+    from f2sl.local.fcbf import FCBF as FCBF
+    from f2sl.local.grow_shrink import GSMB as GSMB
+    from f2sl.local.grow_shrink import IAMB as IAMB
+    from f2sl.local.grow_shrink import InterIAMB as InterIAMB
+    from f2sl.local.hiton_pc import HITONPC as HITONPC
+    from f2sl.local.mmpc import MMPC as MMPC
+    from f2sl.local.mrmr import MRMR as MRMR
+    from f2sl.local.pc_simple import PCSimple as PCSimple
+    from f2sl.local.s2tmb import S2TMB as S2TMB
+    from f2sl.local.s2tmb import S2TMBPC as S2TMBPC
+    from f2sl.local.sll import SLL as SLL
+    from f2sl.local.sll import SLLPC as SLLPC
+    from f2sl.local.stmb import STMB as STMB
+    from f2sl.local.tc_blankets import TCBlankets as TCBlankets
     from f2sl.network import BayesianNetwork as BayesianNetwork
     from f2sl.network import GaussianNetwork as GaussianNetwork
     from f2sl.network import load_network as load_network
@@ -44,8 +63,27 @@ if TYPE_CHECKING:
     from f2sl.reading import check as check
     from f2sl.reading import open_table as open_table
     from f2sl.stats.measures.base import Measure as Measure
+    from f2sl.stats.measures.correlations import R2 as R2
+    from f2sl.stats.measures.correlations import Correlation as Correlation
+    from f2sl.stats.measures.information import MI as MI
+    from f2sl.stats.measures.information import SU as SU
+    from f2sl.stats.measures.mixed import Explained as Explained
     from f2sl.stats.scores.base import Score as Score
+    from f2sl.stats.scores.dirichlet import K2 as K2
+    from f2sl.stats.scores.dirichlet import BDeu as BDeu
+    from f2sl.stats.scores.dirichlet import BDs as BDs
+    from f2sl.stats.scores.gaussian import BGe as BGe
+    from f2sl.stats.scores.gaussian import GaussianBIC as GaussianBIC
+    from f2sl.stats.scores.likelihood import AIC as AIC
+    from f2sl.stats.scores.likelihood import BIC as BIC
+    from f2sl.stats.scores.mixed import ConditionalGaussianBIC as ConditionalGaussianBIC
+    from f2sl.stats.scores.mixed import DegenerateGaussianBIC as DegenerateGaussianBIC
     from f2sl.stats.tests.base import CITest as CITest
+    from f2sl.stats.tests.fisher_z import FisherZ as FisherZ
+    from f2sl.stats.tests.g2 import G2 as G2
+    from f2sl.stats.tests.mixed import ConditionalGaussian as ConditionalGaussian
+    from f2sl.stats.tests.mixed import DegenerateGaussian as DegenerateGaussian
+    from f2sl.stats.tests.x2 import X2 as X2
     from f2sl.stats.varsortability import varsortability as varsortability
     from f2sl.structure.boss import BOSS as BOSS
     from f2sl.structure.by_best_networks import SLLc as SLLc
@@ -57,6 +95,8 @@ if TYPE_CHECKING:
     from f2sl.structure.f2sl_h import F2SLh as F2SLh
     from f2sl.structure.ggsl import GGSL as GGSL
     from f2sl.structure.gsbn import GSBN as GSBN
+    from f2sl.structure.hill_climbing import HillClimbing as HillClimbing
+    from f2sl.structure.hill_climbing import Tabu as Tabu
     from f2sl.structure.local_to_global import LocalToGlobal as LocalToGlobal
     from f2sl.structure.mmhc import MMHC as MMHC
     from f2sl.structure.mmhc import MMHCc as MMHCc
@@ -68,42 +108,53 @@ if TYPE_CHECKING:
     from f2sl.view.plot import plot as plot
 
 _HOMES = {
-    "BOSS": "structure.boss",
+    "AIC": "stats.scores.likelihood",
+    "BAMB": "local.bamb",
     "BayesianNetwork": "network",
+    "BDeu": "stats.scores.dirichlet",
+    "BDs": "stats.scores.dirichlet",
+    "BGe": "stats.scores.gaussian",
+    "BIC": "stats.scores.likelihood",
+    "bootstrap": "confidence",
+    "BOSS": "structure.boss",
+    "check": "reading",
     "CITest": "stats.tests.base",
+    "compare": "graph",
+    "compare_pc": "graph",
+    "ConditionalGaussian": "stats.tests.mixed",
+    "ConditionalGaussianBIC": "stats.scores.mixed",
     "Confidence": "confidence",
+    "ConfirmedFCBF": "local.confirmed",
+    "Correlation": "stats.measures.correlations",
     "DAG": "graph",
     "DAGGNN": "structure.dag_gnn",
     "DataError": "errors",
+    "DegenerateGaussian": "stats.tests.mixed",
+    "DegenerateGaussianBIC": "stats.scores.mixed",
     "ExactSearch": "structure.exact_search",
-    "F2SLError": "errors",
+    "example_path": "examples",
+    "Explained": "stats.measures.mixed",
     "F2SLc": "structure.f2sl",
+    "F2SLError": "errors",
     "F2SLh": "structure.f2sl_h",
     "F2SLs": "structure.f2sl",
+    "FCBF": "local.fcbf",
     "FileError": "errors",
+    "FisherZ": "stats.tests.fisher_z",
+    "G2": "stats.tests.g2",
+    "GaussianBIC": "stats.scores.gaussian",
     "GaussianNetwork": "network",
-    "GraphError": "errors",
-    "MMHC": "structure.mmhc",
-    "MMHCc": "structure.mmhc",
-    "PCStable": "structure.pc_stable",
-    "LocalToGlobal": "structure.local_to_global",
     "GGSL": "structure.ggsl",
+    "GraphError": "errors",
     "GSBN": "structure.gsbn",
+    "GSMB": "local.grow_shrink",
+    "HillClimbing": "structure.hill_climbing",
+    "HITONMB": "local.by_neighbours",
+    "HITONPC": "local.hiton_pc",
+    "IAMB": "local.grow_shrink",
+    "InterIAMB": "local.grow_shrink",
+    "K2": "stats.scores.dirichlet",
     "Knowledge": "knowledge",
-    "Measure": "stats.measures.base",
-    "NOTEARS": "structure.notears",
-    "OptionError": "errors",
-    "PDAG": "graph",
-    "SLLc": "structure.by_best_networks",
-    "SLLg": "structure.by_best_networks",
-    "Score": "stats.scores.base",
-    "TC": "structure.tc",
-    "Table": "table",
-    "bootstrap": "confidence",
-    "check": "reading",
-    "compare": "graph",
-    "compare_pc": "graph",
-    "example_path": "examples",
     "learn": "api",
     "learn_mb": "api",
     "learn_pc": "api",
@@ -111,13 +162,42 @@ _HOMES = {
     "load_example_graph": "examples",
     "load_graph": "graph",
     "load_network": "network",
+    "LocalToGlobal": "structure.local_to_global",
+    "Measure": "stats.measures.base",
+    "MI": "stats.measures.information",
+    "MMHC": "structure.mmhc",
+    "MMHCc": "structure.mmhc",
+    "MMMB": "local.by_neighbours",
+    "MMPC": "local.mmpc",
+    "MRMR": "local.mrmr",
+    "NOTEARS": "structure.notears",
     "open_table": "reading",
     "option": "_options",
+    "OptionError": "errors",
+    "PCMB": "local.by_neighbours",
+    "PCSimple": "local.pc_simple",
+    "PCStable": "structure.pc_stable",
+    "PDAG": "graph",
     "plot": "view.plot",
+    "R2": "stats.measures.correlations",
     "random_network": "network",
+    "S2TMB": "local.s2tmb",
+    "S2TMBPC": "local.s2tmb",
+    "Score": "stats.scores.base",
     "show": "view.page",
+    "SLL": "local.sll",
+    "SLLc": "structure.by_best_networks",
+    "SLLg": "structure.by_best_networks",
+    "SLLPC": "local.sll",
+    "STMB": "local.stmb",
+    "SU": "stats.measures.information",
+    "Table": "table",
+    "Tabu": "structure.hill_climbing",
+    "TC": "structure.tc",
+    "TCBlankets": "local.tc_blankets",
     "tile": "network",
     "varsortability": "stats.varsortability",
+    "X2": "stats.tests.x2",
 }
 
 __all__ = ["__version__", *_HOMES]

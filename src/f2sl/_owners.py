@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import Any
 
 from f2sl._options import READING_OPTIONS, refuse
+from f2sl._synonyms import SAME_OPTIONS, option_answer
 from f2sl.errors import unknown_name
 
 REGISTRIES = {
@@ -19,6 +20,12 @@ REGISTRIES = {
 }
 """Places of the learners' registries, by the function that takes their names."""
 
+FINDS = {
+    "learn": "it learns whole graphs (learn)",
+    "learn_pc": "it finds the neighbours of variables (learn_pc); 'local-to-global' learns graphs from these",
+    "learn_mb": "it finds Markov blankets (learn_mb); 'gsbn' learns graphs from these",
+}
+"""What the learners of each registry find, for those who ask another registry for them."""
 
 TO_READ = "open the table first, or call f2sl.learn"
 
@@ -53,7 +60,17 @@ def unknown_option(asked: str, name: str, known: Iterable[str], own: Any = None,
     "iamb has no option 'delta'; it belongs to f2sl-c, f2sl-s (learn) and fcbf (learn_pc)"
     >>> unknown_option("mmhc", "alhpa", ["alpha"])
     "unknown option of mmhc 'alhpa'; did you mean 'alpha'? Known: alpha"
+    >>> unknown_option("BOSS", "random_state", ["seed"])
+    "unknown option of BOSS 'random_state'; it is called 'seed' here"
+    >>> unknown_option("mmhc", "blacklist", ["knowledge"])
+    "unknown option of mmhc 'blacklist'; forbidden edges are given by knowledge=f2sl.Knowledge(forbidden=...)"
     """
+    known = list(known)
+    meant = SAME_OPTIONS.get(name)
+    told = f"it is called {meant!r} here" if meant in known else option_answer(name)
+    if told:
+        return f"unknown option of {asked} {name!r}; {told}"
+    name = meant or name
     if name in READING_OPTIONS:
         return f"{asked} has no option {name!r}; it belongs to open_table: {how}"
     owners = owners_of(name, own)
@@ -62,13 +79,31 @@ def unknown_option(asked: str, name: str, known: Iterable[str], own: Any = None,
     return unknown_name(f"option of {asked}", name, known)
 
 
+def _registries() -> dict[str, Any]:
+    """Return the learners' registries by function."""
+    return {function: getattr(import_module(module), name) for function, (module, name) in REGISTRIES.items()}
+
+
+def what_it_finds(name: object, asked: Any) -> str | None:
+    """Return what a learner finds that is not in the registry it was asked from but in another, or None.
+
+    Examples
+    --------
+    >>> from f2sl.structure.base import STRUCTURE
+    >>> what_it_finds("iamb", STRUCTURE)
+    "it finds Markov blankets (learn_mb); 'gsbn' learns graphs from these"
+    """
+    registries = _registries()
+    if not any(registry is asked for registry in registries.values()):
+        return None
+    return next((FINDS[function] for function, registry in registries.items() if name in registry), None)
+
+
 def owners_of(option: str, own: Any = None) -> list[str]:
     """Return the owners of an option: learners of the same registry, or else all others."""
     if isinstance(own, type) and option in own.option_defaults():  # type: ignore[attr-defined]
         return [own.__name__]
-    registries = {
-        function: getattr(import_module(module), name) for function, (module, name) in REGISTRIES.items()
-    }
+    registries = _registries()
     found = {function: registry.takers(option) for function, registry in registries.items()}
     for function, registry in registries.items():
         if registry is own or any(entry.load() is own for entry in registry):

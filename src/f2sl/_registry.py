@@ -12,6 +12,8 @@ from importlib import import_module
 from typing import Any
 
 from f2sl._extensions import load_extensions
+from f2sl._owners import what_it_finds
+from f2sl._synonyms import SAME, plain
 from f2sl.errors import OptionError, unknown_name
 
 
@@ -93,17 +95,31 @@ class Registry:
         return iter(list(self._entries.values()))
 
     def __contains__(self, name: object) -> bool:
-        if name not in self._entries:
-            load_extensions()
-        return name in self._entries
+        return self.resolve(name) in self._entries
 
     def __getitem__(self, name: str) -> Entry:
-        return self._entries[name]
+        return self._entries[self.resolve(name)]
+
+    def resolve(self, name: Any) -> Any:
+        """Return the registered name that a synonym stands for; any other name unchanged.
+
+        Examples
+        --------
+        >>> from f2sl.stats.registries import CI_TESTS
+        >>> CI_TESTS.resolve("chi_square"), CI_TESTS.resolve("G2"), CI_TESTS.resolve("no test")
+        ('x2', 'g2', 'no test')
+        """
+        if not isinstance(name, str) or name in self._entries:
+            return name
+        load_extensions()
+        meant = SAME.get(self.noun, {}).get(plain(name), plain(name))
+        return meant if name not in self._entries and meant in self._entries else name
 
     def load(self, name: str) -> Any:
         """Import and return the entry of that name; an unknown name is an error that lists the known ones."""
         if not isinstance(name, str) or name not in self:
-            raise OptionError(unknown_name(self.noun, name, self._entries))
+            raise OptionError(unknown_name(self.noun, name, self._entries, what_it_finds(name, self)))
+        name = self.resolve(name)
         try:
             loaded = self._entries[name].load()
         except AttributeError as error:

@@ -7,7 +7,7 @@ learner of neighbours inside it, or `open_table`, which reads the data.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from contextlib import nullcontext
 from typing import Any, NamedTuple, overload
 
@@ -16,7 +16,8 @@ from f2sl._options import READING_OPTIONS, flag
 from f2sl._owners import refuse_unknown
 from f2sl._progress import stage
 from f2sl._registry import Registry
-from f2sl.errors import DataError, F2SLWarning, Interrupted, unknown_name
+from f2sl._synonyms import SAME_OPTIONS
+from f2sl.errors import DataError, F2SLWarning, Interrupted, OptionError, unknown_name
 from f2sl.local.base import (
     LOCAL,
     MARKOV_BLANKET,
@@ -43,6 +44,23 @@ class Handed(NamedTuple):
     taken: list[str]
 
 
+def by_our_names(options: Mapping[str, Any], taken: Container[str]) -> dict[str, Any]:
+    """Return options with the names of f2sl in place of their synonyms, unless these are `taken`.
+
+    Examples
+    --------
+    >>> by_our_names({"random_state": 1, "alpha": 0.1}, ["seed", "alpha"])
+    {'seed': 1, 'alpha': 0.1}
+    """
+    renamed: dict[str, Any] = {}
+    for name, value in options.items():
+        ours = name if name in taken else SAME_OPTIONS.get(name, name)
+        if ours in renamed or (ours != name and ours in options):
+            raise OptionError(f"{ours} is given twice: {name!r} means the same")
+        renamed[ours] = value
+    return renamed
+
+
 def hand_out(registry: Registry, algorithm: str, options: Mapping[str, Any]) -> Handed:
     """Sort options by owner.
 
@@ -53,6 +71,7 @@ def hand_out(registry: Registry, algorithm: str, options: Mapping[str, Any]) -> 
     ({'pc': 'mrmr', 'pc_options': {'k': 3}}, {'bins': 5}, ['delta'])
     """
     taken = registry.load(algorithm).option_defaults()
+    options = by_our_names(options, taken)
     own = {name: value for name, value in options.items() if name in taken}
     reading = {name: value for name, value in options.items() if name in READING_OPTIONS}
     others = {name: value for name, value in options.items() if name not in own and name not in reading}

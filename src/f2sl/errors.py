@@ -12,6 +12,8 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
+from f2sl._synonyms import answer as answer_to
+
 
 def printable(text: object) -> str:
     r"""Return a text on one line, with characters escaped that would break it or control a terminal.
@@ -124,17 +126,20 @@ def shown_list(names: Iterable[object]) -> str:
     return first if len(listed) <= 30 else f"{first}, ... ({len(listed)} in all)"
 
 
-def unknown_name(noun: str, name: object, known: Iterable[str]) -> str:
-    """Return the message that `name` is not one of `known`, with the nearest of them.
+def unknown_name(noun: str, name: object, known: Iterable[str], answer: str | None = None) -> str:
+    """Return the message that `name` is not one of `known`, with the nearest of them, or with an answer.
 
     Examples
     --------
     >>> unknown_name("algorithm", "f2slc", ["f2sl-c", "mmhc"])
     "unknown algorithm 'f2slc'; did you mean 'f2sl-c'? Known: f2sl-c, mmhc"
+    >>> unknown_name("score", "bde", ["bdeu", "k2"])
+    "unknown score 'bde'; nearest is 'bdeu'. Known: bdeu, k2"
     """
     names = list(known)
+    answer = answer or answer_to(noun, name)
     near = nearest(str(name), names)
-    hint = "." if near is None else f"; did you mean {shown(near)}?"
+    hint = f"; {answer}." if answer else "." if near is None else f"; did you mean {shown(near)}?"
     return f"unknown {noun} {shown(name)}{hint} Known: {shown_list(names)}"
 
 

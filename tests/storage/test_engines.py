@@ -126,7 +126,7 @@ def case_name(value):
     ("engine", "name", "kind"),
     [
         *cases([(entry.name,) for entry in STRUCTURE], lambda name: STRUCTURE.load(name)().takes),
-        *((DISK, name, WITH_GAPS) for name in ("f2sl-h", "boss", "f2sl-c", "mmhc", "pc-stable")),
+        *((DISK, name, WITH_GAPS) for name in ("f2sl-h", "boss", "hc", "f2sl-c", "mmhc", "pc-stable")),
         (CLUSTER, "mmhc", WITH_GAPS),  # which asks for pairs, tests and scores
     ],
     indirect=["engine"],

@@ -57,6 +57,8 @@ EXCEPTIONS: dict[type, dict[str, Failure]] = {
     f2sl.F2SLs: WITH_SCORE,
     f2sl.F2SLh: WITH_SCORE,
     f2sl.BOSS: WITH_SCORE,
+    f2sl.HillClimbing: WITH_SCORE,
+    f2sl.Tabu: WITH_SCORE,
     f2sl.ExactSearch: WITH_SCORE,
     f2sl.SLLc: WITH_SCORE,
     f2sl.SLLg: WITH_SCORE,

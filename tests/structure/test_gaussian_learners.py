@@ -23,6 +23,8 @@ BOTH_KINDS = [
     f2sl.F2SLs,
     f2sl.F2SLh,
     f2sl.BOSS,
+    f2sl.HillClimbing,
+    f2sl.Tabu,
     f2sl.MMHC,
     f2sl.MMHCc,
     f2sl.GSBN,

@@ -390,6 +390,7 @@ ROOTS = Knowledge(roots=["v0", "v1"])
         ("f2sl-h", {}),
         ("f2sl-h", {"search": "hill-climbing"}),
         ("boss", {}),
+        ("hc", {}),
         ("mmhc", {}),
         ("mmhc-c", {}),
         ("pc-stable", {}),

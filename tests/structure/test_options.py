@@ -113,7 +113,7 @@ def test_each_is_said_in_terms_of_flags(capsys):
         ),
         (
             lambda t: f2sl.learn_pc(t, tabu_length=3),
-            "fcbf has no option 'tabu_length'; it belongs to f2sl-s, f2sl-h, mmhc, sll+g, local-to-global (",
+            "fcbf has no option 'tabu_length'; it belongs to f2sl-s, f2sl-h, hc, tabu, mmhc, sll+g, local-",
         ),
         (lambda t: f2sl.open_table(t, alpha=0.1), "open_table has no option 'alpha'; it belongs to f2sl-c, "),
         (

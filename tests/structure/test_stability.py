@@ -48,7 +48,8 @@ def test_an_arrow_is_weak_if_a_replicate_lacks_it():
 
 def test_strong_colliders_are_decided_by_every_learner_by_a_score():
     frame = pd.DataFrame({name: values > 0 for name, values in colliders(2000).items()})
-    for learner in (f2sl.F2SLh(), f2sl.BOSS(), f2sl.MMHC(), f2sl.F2SLs(), f2sl.ExactSearch(), f2sl.SLLg()):
+    by_score = (f2sl.F2SLh, f2sl.BOSS, f2sl.HillClimbing, f2sl.MMHC, f2sl.F2SLs, f2sl.ExactSearch, f2sl.SLLg)
+    for learner in [learner() for learner in by_score]:
         model = learner.fit(frame[["x", "y", "z"]])
         assert set(model.graph_.directed_edges) == {("x", "z"), ("y", "z")}, learner
         assert model.graph_.weak == frozenset(), learner

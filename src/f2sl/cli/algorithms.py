@@ -40,7 +40,10 @@ def algorithms(
     if as_json:
         listed = {key: _as_json(registry) for key, registry in registries.items()}
         if name is not None:
-            listed = {key: [one for one in found if one["name"] == name] for key, found in listed.items()}
+            listed = {
+                key: [one for one in found if one["name"] == registries[key].resolve(name)]
+                for key, found in listed.items()
+            }
         output.show_json(listed)
         return
     titles = (
@@ -51,7 +54,8 @@ def algorithms(
     if name is not None:
         for title, registry in titles:
             if name in registry:
-                _show_one(title.rpartition(": ")[2].replace("NAME", name), registry[name])
+                entry = registry[name]
+                _show_one(title.rpartition(": ")[2].replace("NAME", entry.name), entry)
         return
     for title, registry in titles:
         rows = [

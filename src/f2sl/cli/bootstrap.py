@@ -104,7 +104,7 @@ def bootstrap(
 
         refuse(problems(replicates, seed, method, threshold, reading.jobs, out, resume))
         true_graph = None if truth is None else load_any_graph(truth)
-        learner = create_learner(STRUCTURE, algorithm, options)
+        learner, algorithm = create_learner(STRUCTURE, algorithm, options), STRUCTURE.resolve(algorithm)
         given: dict[str, Any] = {
             "n_jobs": reading.jobs,
             "scheduler": reading.scheduler,

@@ -97,7 +97,7 @@ def learn(
         from f2sl.graph.io import check_holds
 
         true_graph = None if truth is None else load_any_graph(truth)
-        learner = _learner(algorithm, options, reading.jobs)
+        learner, algorithm = _learner(algorithm, options, reading.jobs)
         opened: list[Table] = []
         shares: Distributions | None = None
 
@@ -162,7 +162,9 @@ def _check_files(
     reading.check()
 
 
-def _learner(algorithm: str, options: dict[str, Any], jobs: int | None) -> Any:
+def _learner(algorithm: str, options: dict[str, Any], jobs: int | None) -> tuple[Any, str]:
+    """Create the learner; return also its registered name, of which `algorithm` may be a synonym."""
     from f2sl.structure.base import STRUCTURE
 
-    return create_learner(STRUCTURE, algorithm, options if jobs is None else {**options, "n_jobs": jobs})
+    options = options if jobs is None else {**options, "n_jobs": jobs}
+    return create_learner(STRUCTURE, algorithm, options), STRUCTURE.resolve(algorithm)

@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from f2sl._memory import NUMPY_ADDRESS_SPACE, short_of_addresses
+from f2sl._synonyms import SAME_FLAGS, option_answer
 from f2sl._version import __version__
 from f2sl.cli.commands import COMMANDS, PACKAGES
 from f2sl.cli.help import GroupedCommand, PlainParameters, examples
@@ -104,7 +105,21 @@ def run(arguments: list[str]) -> None:
     except typer.Exit:
         pass
     except UsageError as error:
-        raise OptionError(_one_line(error)) from None
+        meant = _by_our_flags(arguments, getattr(error, "option_name", ""))
+        if meant is None:
+            raise OptionError(_one_line(error)) from None
+        run(meant)
+
+
+def _by_our_flags(arguments: list[str], unknown: str) -> list[str] | None:
+    """Return the arguments with an unknown flag replaced by ours, if it is a synonym; None if it is not."""
+    ours = SAME_FLAGS.get(unknown)
+    if ours is None:
+        return None
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    flags = [one.partition("=") for one in arguments[:end]]
+    renamed = [(ours if flag == unknown else flag) + equals + value for flag, equals, value in flags]
+    return renamed + arguments[end:]
 
 
 def _one_line(error: Any) -> str:
@@ -112,6 +127,7 @@ def _one_line(error: Any) -> str:
     message = " ".join(error.format_message().split()).rstrip(".")
     where = error.ctx.command_path if error.ctx is not None else "f2sl"
     option = getattr(error, "option_name", "")
-    if option in GONE:
-        return f"no such option: {option}; {GONE[option]}"
+    told = GONE.get(option) or option_answer(option[2:].replace("-", "_"), on_command_line=True)
+    if told and isinstance(option, str):
+        return f"no such option: {option}; {told}"
     return f"{message[:1].lower()}{message[1:]}; see {where} --help"

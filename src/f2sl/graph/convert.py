@@ -1,7 +1,8 @@
-"""Graphs of other libraries: NetworkX graphs and adjacency matrices.
+"""Graphs of other libraries: NetworkX graphs, adjacency matrices and causal-learn's graphs.
 
-Both represent an undirected edge as two opposite arrows, which a PDAG cannot have otherwise. So no
-information is lost in either direction.
+The first two represent an undirected edge as two opposite arrows, which a PDAG cannot have otherwise. So no
+information is lost in either direction. causal-learn's matrix has the mark at the end i of the edge between i
+and j in row i and column j: 1 for an arrowhead, -1 for none, 2 for a circle.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from f2sl._extensions import imported
 from f2sl.errors import GraphError
 from f2sl.graph._arrays import FloatArray, IntArray
 from f2sl.graph.pdag import PDAG, EdgeRecord
@@ -164,3 +166,67 @@ def to_frame(graph: PDAG) -> Any:
         kinds = [(field, pa.float64() if field == "weight" else pa.string()) for field in EdgeRecord._fields]
         return pa.table(columns, schema=pa.schema(kinds))
     return pd.DataFrame(columns).astype({"weight": float})
+
+
+TAIL, HEAD = -1, 1
+"""causal-learn's marks of the ends of edges."""
+
+
+def to_causallearn(graph: PDAG) -> Any:
+    """Return a ``GeneralGraph`` of causal-learn; see :meth:`PDAG.to_causallearn`."""
+    graphs, edges, ends = (
+        imported(f"causallearn.graph.{module}", "to_causallearn", "causal-learn")
+        for module in ("GeneralGraph", "Edge", "Endpoint")
+    )
+    node = imported("causallearn.graph.GraphNode", "to_causallearn", "causal-learn").GraphNode
+    nodes = [node(name) for name in graph.nodes]
+    made = graphs.GeneralGraph(nodes)
+    for which, end in (
+        (graph.directed_array, ends.Endpoint.ARROW),
+        (graph.undirected_array, ends.Endpoint.TAIL),
+    ):
+        for a, b in which.tolist():
+            made.add_edge(edges.Edge(nodes[a], nodes[b], ends.Endpoint.TAIL, end))
+    return made
+
+
+def from_causallearn(graph_type: type[Graph], graph: Any) -> Graph:
+    """Return a graph of type `graph_type`; see :meth:`PDAG.from_causallearn`.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> theirs = SimpleNamespace(nodes=["a", "b", "c"], graph=[[0, -1, 0], [1, 0, -1], [0, -1, 0]])
+    >>> found = from_causallearn(PDAG, theirs)
+    >>> found.directed_edges, found.undirected_edges
+    ([('a', 'b')], [('b', 'c')])
+    """
+    graph = getattr(graph, "G", graph)
+    names = _names_of(graph)
+    marks = np.asarray(getattr(graph, "graph", None))
+    if marks.shape != (len(names), len(names)) or marks.dtype.kind not in "iuf":
+        raise GraphError(
+            f"a graph of causal-learn with {len(names)} nodes has a square matrix of marks of that size"
+        )
+    a, b = np.nonzero(np.triu((marks != 0) | (marks.T != 0)))
+    at_a, at_b = marks[a, b], marks[b, a]
+    forward, back = (at_a == TAIL) & (at_b == HEAD), (at_a == HEAD) & (at_b == TAIL)
+    lines = (at_a == TAIL) & (at_b == TAIL)
+    wrong = ~(forward | back | lines)
+    if wrong.any():
+        k = int(wrong.argmax())
+        one, other, ends = names[a[k]], names[b[k]], (at_a[k], at_b[k])
+        what = f"{one!r} <-> {other!r}" if ends == (HEAD, HEAD) else f"the marks {ends[0]} and {ends[1]}"
+        where = "" if ends == (HEAD, HEAD) else f" between {one!r} and {other!r}"
+        raise GraphError(f"edges of a PDAG are -> or -, not {what}{where}")
+    arrows = np.concatenate([np.column_stack([a, b])[forward], np.column_stack([b, a])[back]])
+    return graph_type.from_arrays(names, arrows, np.column_stack([a, b])[lines])
+
+
+def _names_of(graph: Any) -> list[str]:
+    """Return the names of the nodes of a graph of causal-learn."""
+    if hasattr(graph, "get_node_names"):
+        return list(graph.get_node_names())
+    if not hasattr(graph, "nodes") or not hasattr(graph, "graph"):
+        raise GraphError(f"not a graph of causal-learn, with nodes and a matrix: {type(graph).__name__}")
+    return [node.get_name() if hasattr(node, "get_name") else node for node in graph.nodes]

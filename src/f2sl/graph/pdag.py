@@ -191,6 +191,22 @@ class PDAG:
 
         return from_networkx(cls, graph)
 
+    @classmethod
+    def from_causallearn(cls, graph: Any) -> Self:
+        """Return a graph from causal-learn's ``GeneralGraph``, or from a result that has one as ``G``.
+
+        Its matrix has ``graph[j, i] = 1`` and ``graph[i, j] = -1`` for ``i -> j``, and -1 in both places for
+        ``i - j``. Other edges, such as ``i <-> j`` or those with circles, are refused: a PDAG has none.
+
+        Parameters
+        ----------
+        graph : object
+            Has the matrix ``graph``, and ``get_node_names()`` or ``nodes``.
+        """
+        from f2sl.graph.convert import from_causallearn
+
+        return from_causallearn(cls, graph)
+
     def _store(
         self,
         nodes: tuple[str, ...],
@@ -499,6 +515,18 @@ class PDAG:
         from f2sl.graph.convert import to_networkx
 
         return to_networkx(self)
+
+    def to_causallearn(self) -> Any:
+        """Return causal-learn's ``GeneralGraph``, which most of its functions take; weights are left out.
+
+        Raises
+        ------
+        OptionError
+            If causal-learn is not installed.
+        """
+        from f2sl.graph.convert import to_causallearn
+
+        return to_causallearn(self)
 
     @overload
     def to_adjacency(self, sparse: Literal[False] = False) -> NDArray[np.uint8]: ...

@@ -18,6 +18,7 @@ from itertools import product
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
+from f2sl._synonyms import option_answer
 from f2sl.constraints import Constraints
 from f2sl.errors import OptionError, shown, shown_list, unknown_name
 from f2sl.knowledge.bound import Bound, arrow, as_regex, is_pattern, unknown_names
@@ -76,7 +77,9 @@ class Knowledge:
     def __new__(cls, *_: object, **given: object) -> Self:
         """Raise an error for unknown options, before the dataclass does."""
         known = [field.name for field in fields(cls)]
-        _refuse(unknown_name("option", name, known) for name in given if name not in known)
+        _refuse(
+            unknown_name("option", name, known, option_answer(name)) for name in given if name not in known
+        )
         return super().__new__(cls)
 
     def __post_init__(self) -> None:

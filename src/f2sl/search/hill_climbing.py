@@ -22,7 +22,7 @@ from typing import Protocol
 
 import numpy as np
 
-from f2sl._arrays import Floats, Integers, Mask
+from f2sl._arrays import Floats, Integers
 from f2sl._deadline import checkpoint, keeping
 from f2sl.constraints import Constraints
 from f2sl.search.admissible import Admissible
@@ -50,11 +50,15 @@ class Families(Protocol):
 
 @dataclass(frozen=True)
 class Climbed:
-    """Best DAG found: its arrows as rows (from, to), its score, and the number of steps made."""
+    """Best DAG found: its arrows as rows (from, to), its score, and the number of steps made.
+
+    `losses` has the score that each arrow's deletion would cost its family, infinity for required arrows.
+    """
 
     arrows: Integers
     score: float
     steps: int
+    losses: Floats
 
 
 def hill_climb(
@@ -114,9 +118,8 @@ def hill_climb(
                 on_step(steps, state.score)
             checkpoint()
     # The score is added up again, so that rounding errors of single steps do not add up.
-    present, own = best
-    arrows = state.arrows(present)
-    return Climbed(arrows, float(own.sum() + edge_log_prior * len(arrows)), steps)
+    arcs, own, losses = best
+    return Climbed(state.arrows(arcs), float(own.sum() + edge_log_prior * len(arcs)), steps, losses)
 
 
 def _constrained(edges: Integers, start: Integers, constraints: Constraints) -> tuple[Integers, Integers]:
@@ -197,13 +200,15 @@ class _State:
         self.score = float(self._own.sum()) + edge_log_prior * len(start)
         self.tolerance = max(1.0, abs(self.score)) * RELATIVE_TOLERANCE
 
-    def copy(self) -> tuple[Mask, Floats]:
-        """Return which arcs are present, by place, and the scores of the families."""
-        return self._climb.present.copy(), self._own.copy()
+    def copy(self) -> tuple[Integers, Floats, Floats]:
+        """Return the graph's arcs by number, ascending, the scores of the families, and each arc's loss."""
+        places = np.flatnonzero(self._climb.present)
+        places = places[np.argsort(self._climb.opposite[places])]
+        return self._climb.opposite[places], self._own.copy(), -self._climb.gain[places]
 
-    def arrows(self, present: Mask) -> Integers:
-        """Return the arcs of a graph as rows (from, to), sorted."""
-        return self._arcs[present[self._climb.opposite]]
+    def arrows(self, arcs: Integers) -> Integers:
+        """Return arcs as rows (from, to)."""
+        return self._arcs[arcs]
 
     def step(self, tabu_length: int) -> bool:
         """Make the best legal step to a graph that is not among the last ones; return False if none is left.

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from f2sl._constants import AUTO
 from f2sl._registry import Entry, Registry, what_is_wrong
+from f2sl._synonyms import answer
 from f2sl.constraints import Constraints
 from f2sl.errors import OptionError, unknown_name
 from f2sl.stats.answers import IndependenceTest
@@ -86,11 +87,17 @@ def check_choice(option: str, value: Any, names: list[str] | None = None) -> Any
         ...
     f2sl.errors.OptionError: score must be one of 'auto', 'bdeu', 'bds', 'k2', 'bic', 'aic', 'bge', 'bic-g', 'dg-bic', 'cg-bic', not 'bdue'
     """  # noqa: E501
-    if isinstance(value, str) and (value in names if names else value == AUTO or value in REGISTRIES[option]):
-        return value
+    registry = REGISTRIES[option]
+    if isinstance(value, str):
+        if value == AUTO and not names:
+            return value
+        if registry.resolve(value) in (names or registry):
+            return value
     if isinstance(value, str) or value is None or isinstance(value, (bool, int, float)):
         known = names or choices(option)
-        raise OptionError(f"{option} must be one of {', '.join(map(repr, known))}, not {value!r}")
+        hint = answer(registry.noun, value)
+        message = f"{option} must be one of {', '.join(map(repr, known))}, not {value!r}"
+        raise OptionError(f"{message}; {hint}" if hint else message)
     if isinstance(value, type):
         raise OptionError(f"{option}: {value.__name__} is a class; pass an object, {value.__name__}()")
     told = what_is_wrong(type(value), BASES[option])
@@ -119,6 +126,7 @@ def settled(option: str, value: Any, kind: str) -> Any:
     if isinstance(value, str) and value == AUTO:
         return next(entry.name for entry in REGISTRIES[option].registered() if kind in _kinds(entry))
     if isinstance(value, str):
+        value = REGISTRIES[option].resolve(value)
         kinds, shown = _kinds(REGISTRIES[option][value]), f'"{value}"'
     else:
         kinds, shown = value.kinds, repr(value)
@@ -214,7 +222,7 @@ def make_set_scores(
     """Return the scores of sets of variables of that name; the sample size is that of the prior."""
     from f2sl.stats.scores.sets import SetScores
 
-    if isinstance(score, str) and score not in set_scores():
+    if isinstance(score, str) and SCORES.resolve(score) not in set_scores():
         raise OptionError(unknown_name("score", score, set_scores()))
     made = _made("score", score, engine, equivalent_sample_size=equivalent_sample_size)
     if not hasattr(made, "set_formula"):

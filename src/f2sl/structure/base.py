@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Never, Self, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from f2sl._ahead import HELPERS
 from f2sl._arrays import Integers
@@ -65,6 +66,10 @@ f2sl-h           f2sl_h:F2SLh                   f2sl
     confirmed FCBF for each variable's candidates, the DAG with the best score by a search over orders
 boss             boss:BOSS                      Andrews and others 2023
     the DAG with the best score by a search over orders of all variables, parents grown on demand
+hc               hill_climbing:HillClimbing     Heckerman and others 1995
+    hill climbing on a score over all pairs of variables
+tabu             hill_climbing:Tabu             Glover 1989
+    hill climbing over all pairs that goes on from local optima, with a list of tabu graphs
 mmhc             mmhc:MMHC                      Tsamardinos and others 2006
     MMPC for each variable's neighbours, directions by a score (BDeu, BGe) and hill climbing
 mmhc-c           mmhc:MMHCc                     Yu et al., section 6.1
@@ -113,6 +118,9 @@ class StructureLearner(Estimator):
         resampled rows. If the method decides all directions, it is a DAG.
     dag_ : DAG
         One DAG of `graph_`: that with the best score, or ``graph_.to_dag()``.
+    adjacency_matrix_ : ndarray of uint8
+        Matrix of `graph_`, in the order of its nodes: ``A[i, j] = 1`` for i -> j, rows are parents. An
+        undirected edge has ones in both places.
     timings_ : dict of str to float
         Seconds for each stage, and ``"total"``.
     notes_ : list of str
@@ -161,6 +169,22 @@ class StructureLearner(Estimator):
     def dag_(self) -> DAG:
         """One DAG of `graph_`: that with the best score, or ``graph_.to_dag()``."""
         return self.graph_.to_dag()
+
+    @property
+    def adjacency_matrix_(self) -> NDArray[np.uint8]:
+        """Matrix of `graph_`: ``A[i, j] = 1`` for i -> j, so that rows are parents; both ones for i - j.
+
+        Rows and columns are in the order of ``graph_.nodes``. LiNGAM's matrices are transposed: their columns
+        are parents.
+
+        Examples
+        --------
+        >>> import f2sl
+        >>> model = f2sl.F2SLc().fit(f2sl.load_example("asia"))
+        >>> int(model.adjacency_matrix_[model.graph_.nodes.index("smoke")].sum())
+        2
+        """
+        return self.graph_.to_adjacency()
 
     def _preferring(self, kind: str) -> dict[str, Any]:
         """Return the options; a learner may replace "auto" by its own preference."""

@@ -1,0 +1,172 @@
+"""Names that people know from other libraries, and what they are called here: the only table of them.
+
+pgmpy, bnlearn, causal-learn and scikit-learn have other names for the same algorithms, tests, scores and
+options. A name in `SAME`, `SAME_OPTIONS` or `SAME_FLAGS` means the same for sure, and is understood. One in
+`ANSWERS` or `OPTION_ANSWERS` has no equal here, has two meanings, or is given in another form: it is an error
+that says what comes nearest. Names that f2sl or an extension registers go before these.
+
+Upper case, underscores, spaces and dots make no difference in names of algorithms, tests and scores:
+``chi_square``, ``Chi-Square`` and ``chi.square`` are one name. Keys are written as `plain` returns them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+SAME: Mapping[str, Mapping[str, str]] = {
+    "algorithm": {
+        "pc": "pc-stable",
+        **dict.fromkeys(("hill-climb", "hillclimb", "hill-climbing", "hillclimbing"), "hc"),
+        **dict.fromkeys(("hill-climb-search", "hillclimbsearch"), "hc"),
+        **dict.fromkeys(("tabu-search", "tabusearch"), "tabu"),
+        "exact-search": "exact",
+    },
+    "Markov-blanket algorithm": {"interiamb": "inter-iamb"},
+    "independence test": {
+        **dict.fromkeys(("chi-square", "chi-squared", "chisquare", "chisquared", "chisq", "chi2"), "x2"),
+        **dict.fromkeys(("g-sq", "gsq", "g-square", "g-squared", "gsquared", "g-test"), "g2"),
+        **dict.fromkeys(("fisherz", "zf"), "fisher-z"),
+    },
+    "score": {
+        "bic-d": "bic",
+        "aic-d": "aic",
+        "bic-cg": "cg-bic",
+        "bdeuscore": "bdeu",
+        "k2score": "k2",
+    },
+    "measure": {
+        **dict.fromkeys(("symmetrical-uncertainty", "symmetric-uncertainty"), "su"),
+        "mutual-information": "mi",
+    },
+}
+"""Names of registered entries, by the noun of their registry."""
+
+_OTHER_IAMBS = ("fast-iamb", "iamb-fdr", "iambfdr")
+
+ANSWERS: Mapping[str, Mapping[str, str]] = {
+    "algorithm": {
+        **dict.fromkeys(
+            ("ges", "fges", "gies", "xges"),
+            "greedy equivalence search is not here; nearest are 'boss', 'f2sl-h' and 'hc', by scores as well",
+        ),
+        **dict.fromkeys(
+            ("fci", "rfci", "gfci"), "hidden common causes are not allowed for here; nearest is 'pc-stable'"
+        ),
+        **dict.fromkeys(("gs", "grow-shrink", *_OTHER_IAMBS), "nearest is 'gsbn'"),
+        **dict.fromkeys(("rsmax2", "h2pc"), "nearest are 'mmhc' and 'local-to-global'"),
+        "dagma": "nearest is 'notears' with the constraint 'logdet'",
+    },
+    "PC algorithm": {"si-hiton-pc": "nearest is 'hiton-pc'"},
+    "Markov-blanket algorithm": {
+        **dict.fromkeys(_OTHER_IAMBS, "nearest are 'iamb' and 'inter-iamb'"),
+        **dict.fromkeys(("gs", "grow-shrink"), "nearest is 'gsmb'"),
+    },
+    "independence test": {
+        **dict.fromkeys(
+            ("pearsonr", "pearson", "cor", "partial-correlation"),
+            "nearest is 'fisher-z', a test of partial correlations",
+        ),
+        "mi": "nearest is 'g2', which is 2 N times the mutual information",
+        **dict.fromkeys(("kci", "rcit", "rcot"), "kernel tests are not here; nearest is 'fisher-z'"),
+        **dict.fromkeys(("mi-cg", "pillai"), "nearest are 'dg' and 'cg'"),
+    },
+    "score": {
+        **dict.fromkeys(("bd", "bde"), "nearest is 'bdeu'"),
+        **dict.fromkeys(
+            ("bicscore", "local-score-bic"),
+            "it is 'bic' for states, 'bic-g' for numbers, 'dg-bic' or 'cg-bic' for both",
+        ),
+        **dict.fromkeys(("loglik", "log-likelihood"), "nearest is 'aic'; without a penalty full graphs win"),
+        "aic-g": "nearest is 'bic-g'",
+        "aic-cg": "nearest is 'cg-bic'",
+    },
+}
+"""What comes nearest to a name that is not understood, by the noun of the registry."""
+
+SAME_OPTIONS: Mapping[str, str] = {
+    "random_state": "seed",
+    "significance_level": "alpha",
+    "indep_test": "ci_test",
+    "scoring_method": "score",
+    "max_indegree": "max_parents",
+    "maxp": "max_parents",
+    "iss": "equivalent_sample_size",
+    "imaginary_sample_size": "equivalent_sample_size",
+}
+"""Options of learners."""
+
+SAME_FLAGS: Mapping[str, str] = {
+    **{f"--{name.replace('_', '-')}": f"--{meant.replace('_', '-')}" for name, meant in SAME_OPTIONS.items()},
+    "--categorical": "--states",
+    "--discrete": "--states",
+    "--continuous": "--number",
+}
+"""Flags of the command line."""
+
+_REQUIRED = "required edges are given by {required}"
+_FORBIDDEN = "forbidden edges are given by {forbidden}"
+_STATES = "columns are read as states by {states}"
+
+OPTION_ANSWERS: Mapping[str, str] = {
+    **dict.fromkeys(("required_edges", "fixed_edges"), _REQUIRED),
+    # What must be in the graph, or all that may be: libraries differ.
+    **dict.fromkeys(("whitelist", "white_list"), f"{_REQUIRED}; edges that may not be, by {{forbidden}}"),
+    **dict.fromkeys(("forbidden_edges", "blacklist", "black_list"), _FORBIDDEN),
+    **dict.fromkeys(("tiers", "temporal_order"), "tiers are given by {tiers}"),
+    "required": _REQUIRED,
+    "forbidden": _FORBIDDEN,
+    **dict.fromkeys(("categorical", "categorical_features", "discrete"), _STATES),
+    "continuous": "columns are read as numbers by {number}",
+    **dict.fromkeys(("test", "tests"), "a test is chosen by {ci_test}"),
+    "depth": "the largest conditioning set is given by {max_cond_vars}",
+}
+"""What to give in place of an option, with the names of `SPELLINGS` in braces."""
+
+SPELLINGS: Mapping[str, tuple[str, str]] = {
+    "required": ("knowledge=f2sl.Knowledge(required=...)", '--require "A -> B"'),
+    "forbidden": ("knowledge=f2sl.Knowledge(forbidden=...)", '--forbid "A -> B"'),
+    "tiers": ("knowledge=f2sl.Knowledge(tiers=...)", "--tiers"),
+    "states": ('kinds={"COLUMN": "states"}', "--states COLUMN"),
+    "number": ('kinds={"COLUMN": "number"}', "--number COLUMN"),
+    "ci_test": ("ci_test=...", "--ci-test"),
+    "max_cond_vars": ("max_cond_vars=...", "--max-cond-vars"),
+}
+"""What is given in Python, and on the command line."""
+
+
+def plain(name: str) -> str:
+    """Return a name as the tables here have it.
+
+    Examples
+    --------
+    >>> plain("Chi_Square"), plain("inter.iamb")
+    ('chi-square', 'inter-iamb')
+    """
+    return "-".join(name.casefold().replace("_", " ").replace(".", " ").replace("-", " ").split())
+
+
+def answer(noun: str, name: object) -> str | None:
+    """Return what comes nearest to a name that a registry does not have, or None.
+
+    Examples
+    --------
+    >>> answer("score", "bde")
+    "nearest is 'bdeu'"
+    """
+    return ANSWERS.get(noun, {}).get(plain(name)) if isinstance(name, str) else None
+
+
+def option_answer(name: str, on_command_line: bool = False) -> str | None:
+    """Return what to give in place of an option, as Python or the command line spell it, or None.
+
+    Examples
+    --------
+    >>> option_answer("blacklist")
+    'forbidden edges are given by knowledge=f2sl.Knowledge(forbidden=...)'
+    >>> option_answer("blacklist", on_command_line=True)
+    'forbidden edges are given by --forbid "A -> B"'
+    """
+    told = OPTION_ANSWERS.get(name)
+    if told is None:
+        return None
+    return told.format_map({key: spelled[on_command_line] for key, spelled in SPELLINGS.items()})
