@@ -40,9 +40,9 @@ class HillClimbing(WithScore):
     Examples
     --------
     >>> import f2sl
-    >>> model = f2sl.HillClimbing().fit(f2sl.load_example("asia"))
-    >>> sorted(model.graph_.adjacent("smoke"))
-    ['bronc', 'lung']
+    >>> model = f2sl.HillClimbing(score="bic").fit(f2sl.load_example("asia"))
+    >>> sorted(model.graph_.adjacent("dysp"))
+    ['bronc', 'either']
     """
 
     strength_unit = "log score"
