@@ -128,12 +128,13 @@ def row(label: str, found: list[dict[str, Any]]) -> str:
         for which in ("decided", "weakly")
     )
     before = np.concatenate([decided, weakly])
-    if not edges or not len(decided):
+    if not len(before):
         return f"| {label} | {len(found)} | {edges:,} | - | - | - | - | - | - |"
+    repeated = f"**{decided.mean():.0%}**" if len(decided) else "-"
     check, learning = (np.array([one[what] for one in found]) for what in ("check", "learning"))
     return (
         f"| {label} | {len(found)} | {edges:,} | {len(before) / edges:.0%} | {before.mean():.0%} "
-        f"| {len(decided) / edges:.0%} | **{decided.mean():.0%}** | {1000 * np.median(learning):.0f} "
+        f"| {len(decided) / edges:.0%} | {repeated} | {1000 * np.median(learning):.0f} "
         f"| {1000 * np.median(check):.0f} |"
     )
 
@@ -146,6 +147,8 @@ def section(results: dict[Key, dict[str, Any]]) -> str:
     ]
     for part in TABLES:
         own = [found for key, found in results.items() if key.part == part]
+        if not own:
+            continue
         kinds = [(kind, [one for one in own if one["kind"] == kind]) for kind in SCORES]
         lines += [row(f"{part}, {kind}", found) for kind, found in kinds]
         lines.append(row(f"{part}, all", own))
