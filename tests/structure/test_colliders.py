@@ -113,3 +113,37 @@ def test_states_that_are_rare_have_no_indicator_and_do_no_harm():
     frame.loc[:2, "a"] = "rare"
     graph = f2sl.DAG(["a", "b", "c"], [("a", "c"), ("b", "c")]).to_cpdag()
     assert standing(f2sl.open_table(frame).in_name_order(), graph, set()) == {(0, 2), (1, 2)}
+
+
+def test_configurations_of_states_have_effects_of_their_own():
+    """Both ends depend on d AND e, which a sum of effects would take for a dependence of the ends."""
+    rng = np.random.default_rng(6)
+    d, e = rng.random((2, 5000)) < 0.5
+    a, b = (rng.random((2, 5000)) < np.where(d & e, 0.9, 0.1)).astype(bool)
+    frame = pd.DataFrame({"a": a, "b": b, "c": (a | b) ^ (rng.random(5000) < 0.05), "d": d, "e": e})
+    frame = frame.replace({True: "yes", False: "no"})
+    edges = [("d", "a"), ("e", "a"), ("d", "b"), ("e", "b"), ("a", "c"), ("b", "c")]
+    graph = f2sl.DAG(list("abcde"), edges).to_cpdag()
+    assert {(0, 2), (1, 2)} <= standing(f2sl.open_table(frame).in_name_order(), graph, set())
+
+
+def test_what_cannot_be_tested_does_not_stand():
+    """No row has both ends; and an end that the given determine says nothing."""
+    frame = pd.DataFrame(
+        {"a": [1.5, 2.5, 0.5, 4.0] * 20 + [np.nan] * 80, "b": [np.nan] * 80 + [0.5, 2.0] * 40}
+    )
+    frame["c"] = np.arange(160) % 7 + 0.5
+    graph = f2sl.DAG(["a", "b", "c"], [("a", "c"), ("b", "c")]).to_cpdag()
+    assert standing(f2sl.open_table(frame).in_name_order(), graph, set()) == set()
+    assert np.isnan(p_value_of(np.zeros((50, 1)), np.arange(50.0)[:, None], 49))
+
+
+def test_many_states_are_tested_by_the_most_frequent():
+    rng = np.random.default_rng(7)
+    frame = pd.DataFrame({name: rng.integers(0, 400, 8000) for name in "ab"}).astype(str)
+    frame["c"] = np.where(rng.random(8000) < 0.5, frame["a"], frame["b"])
+    graph = f2sl.DAG(["a", "b", "c"], [("a", "c"), ("b", "c")]).to_cpdag()
+    assert standing(f2sl.open_table(frame, keep=["a", "b", "c"]).in_name_order(), graph, set()) == {
+        (0, 2),
+        (1, 2),
+    }
