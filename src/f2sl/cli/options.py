@@ -433,7 +433,7 @@ def in_terms_of_flags() -> Iterator[None]:
         raise type(error)(as_flags(str(error))) from None
 
 
-_NAMES = "|".join([*READING_OPTIONS, "out", "score", "ci_test", "measure"])
+_NAMES = "|".join([*READING_OPTIONS, "out", "score", "ci_test", "measure", "stability"])
 _ASSIGNED = re.compile(rf"\b({_NAMES})=(\"[^\"]*\"|\[[^\]]*\]|\{{[^}}]*\}}|\d+|False|)")
 
 

@@ -462,7 +462,7 @@ class StructureLearner(Estimator):
         if replicates is None and takes_long(table, again is not None):
             self.notes_.append(
                 "all directions are called weakly decided, because to check them takes long on a table with "
-                f"so many columns; stability={REPLICATES} checks them"
+                f"so many columns or states; stability={REPLICATES} checks them"
             )
             names = np.array(cpdag.nodes, object)
             return frozenset((a, b) for a, b in names[in_question(cpdag, self._constraints)].tolist())

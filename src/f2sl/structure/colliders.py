@@ -10,8 +10,8 @@ depend on the parents, what is left is independent, and a right arrow passes wit
 1 - `LEVEL`.
 
 An arrow into c passes if no test with another parent of c finds a dependence (by Bonferroni's correction),
-and one could be made. Other arrows follow by the rules of Meek (1995) from those that pass. The remaining ones
-stand on a model that this table does not obey, or that it cannot confirm.
+and one could be made. Other arrows follow by the rules of Meek (1995) from those that pass. The remaining
+ones stand on a model that this table does not obey, or that it cannot confirm.
 
 References
 ----------
