@@ -8,6 +8,7 @@ import pytest
 
 import f2sl
 from f2sl import PDAG, FileError, Knowledge
+from f2sl._progress import Display, showing
 from f2sl.errors import Interrupted
 from f2sl.structure import stability
 from f2sl.structure.resample import Resampling, gathered
@@ -113,7 +114,33 @@ def test_an_interrupted_check_keeps_the_graph(monkeypatch):
     with pytest.raises(Interrupted):
         model.fit(frame)
     assert (model.graph_, model.complete_) == (expected, False)
-    assert "incomplete: interrupted while the directions were checked" in model.notes_
+    assert model.graph_.weak == model.dag_.weak == set(expected.directed_edges)
+    assert "incomplete: interrupted; the directions were not checked, so all are called weakly decided" in (
+        model.notes_
+    )
+
+
+class ThirdStep(Display):
+    """Lets Ctrl-C come at the third step of hill climbing."""
+
+    def begin(self, stage):
+        self.left = 3 if stage == "hill climbing" else -1
+
+    def advance(self, share):
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("stability", [None, 0])
+def test_directions_of_an_interrupted_search_are_weak_unless_no_check_is_asked_for(stability):
+    known = Knowledge(required=[("a", "c")])
+    model = f2sl.HillClimbing(stability=stability, knowledge=known)
+    with showing(ThirdStep()), pytest.raises(Interrupted):
+        model.fit(colliders(2000))
+    directed = set(model.graph_.directed_edges)
+    assert {("x", "z"), ("a", "c")} <= directed
+    assert model.graph_.weak == (set() if stability == 0 else directed - {("a", "c")})
 
 
 GRAPH = PDAG(["a", "b", "c", "d"], [("a", "c"), ("b", "c")], [("c", "d")])

@@ -386,12 +386,17 @@ class StructureLearner(Estimator):
             if isinstance(graph, DAG) and not self.tells_all_directions:
                 dag, graph = graph, graph.to_cpdag(self.knowledge)
                 graph.dag = dag
-                if self.complete_:
-                    try:
-                        dag.weak = graph.weak = self._weakly_decided(engine, ordered, graph)
-                    except KeyboardInterrupt:
-                        interrupt, self.complete_ = Interrupted(graph), False
-                        self.notes_.append("incomplete: interrupted while the directions were checked")
+                if getattr(self, "stability", 0) != 0:
+                    dag.weak = graph.weak = self._in_question(graph)  # unless a check finds them again
+                    if self.complete_ and graph.weak:
+                        try:
+                            dag.weak = graph.weak = self._weakly_decided(engine, ordered, graph)
+                        except KeyboardInterrupt:
+                            interrupt, self.complete_ = Interrupted(graph), False
+                            self.notes_.append(
+                                "incomplete: interrupted; the directions were not checked, so all are called "
+                                "weakly decided"
+                            )
         for helper in [name for name in vars(self) if name.startswith("_") and name not in known]:
             delattr(self, helper)  # what only this fit has worked with
         self.graph_ = with_aliases(graph.reorder(table.names), table, self.knowledge)
@@ -451,12 +456,17 @@ class StructureLearner(Estimator):
         """Open what `_learn` asks: counts of states, or moments of numbers."""
         return cast(AbstractContextManager[Any], open_engine(table, self.n_jobs))
 
+    def _in_question(self, cpdag: PDAG) -> frozenset[tuple[str, str]]:
+        """Return the arrows of a CPDAG that the knowledge would allow the other way round."""
+        from f2sl.structure.stability import in_question
+
+        names = np.array(cpdag.nodes, object)
+        return frozenset((a, b) for a, b in names[in_question(cpdag, self._constraints)].tolist())
+
     def _weakly_decided(self, engine: Any, table: Table, cpdag: PDAG) -> frozenset[tuple[str, str]]:
         """Return the arrows of the CPDAG not found again from resampled rows; all if none are drawn."""
-        from f2sl.structure.stability import REPLICATES, in_question, takes_long, weakly_decided
+        from f2sl.structure.stability import REPLICATES, takes_long, weakly_decided
 
-        if getattr(self, "stability", 0) == 0 or not len(cpdag.directed_array):
-            return frozenset()
         replicates: int | None = self.stability  # type: ignore[attr-defined]
         again = self._search_again(engine)
         if replicates is None and takes_long(table, again is not None):
@@ -464,8 +474,7 @@ class StructureLearner(Estimator):
                 "all directions are called weakly decided, because to check them takes long on a table with "
                 f"so many columns; stability={REPLICATES} checks them"
             )
-            names = np.array(cpdag.nodes, object)
-            return frozenset((a, b) for a, b in names[in_question(cpdag, self._constraints)].tolist())
+            return cpdag.weak
         with self._timed("directions"):
             often = REPLICATES if replicates is None else replicates
             return weakly_decided(self._quick(table.kind), table, cpdag, self._constraints, often, again)
