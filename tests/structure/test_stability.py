@@ -8,8 +8,9 @@ import pytest
 
 import f2sl
 from f2sl import PDAG, FileError, Knowledge
+from f2sl._deadline import Deadline
 from f2sl._progress import Display, showing
-from f2sl.errors import Interrupted
+from f2sl.errors import F2SLWarning, Interrupted
 from f2sl.structure import stability
 from f2sl.structure.resample import Resampling, gathered
 from f2sl.structure.stability import MOST_COLUMNS, MOST_ROWS, sampled
@@ -118,6 +119,42 @@ def test_an_interrupted_check_keeps_the_graph(monkeypatch):
     assert "incomplete: interrupted; the directions were not checked, so all are called weakly decided" in (
         model.notes_
     )
+
+
+class LetTimeBeUp(Display):
+    """Lets the time of each limit be up once the check of directions has begun, at its n-th stage."""
+
+    def __init__(self, monkeypatch, n):
+        self.stages, self.checking = 0, False
+        passed = property(lambda deadline: deadline.seconds is not None and self.stages >= n)
+        monkeypatch.setattr(Deadline, "passed", passed)
+
+    def begin(self, stage):
+        self.checking |= stage == "checking directions"
+        self.stages += self.checking
+
+
+@pytest.mark.parametrize(
+    ("learner", "kind"),
+    [(f2sl.F2SLh, "states"), (f2sl.F2SLh, "number"), (f2sl.MMHC, "states"), (f2sl.ExactSearch, "states")],
+)
+def test_a_time_limit_ends_the_check_without_evidence(learner, kind, monkeypatch):
+    frame = colliders(400)
+    frame = frame > 0 if kind == "states" else frame
+    with showing(LetTimeBeUp(monkeypatch, 10**9)) as never:
+        whole = learner(time_limit=100).fit(frame)
+    assert whole.complete_
+    assert whole.graph_.weak < set(whole.graph_.directed_edges)
+    for n in sorted({1, 2, 3, never.stages // 2, never.stages}):
+        with showing(LetTimeBeUp(monkeypatch, n)), pytest.warns(F2SLWarning, match="incomplete: the time"):
+            model = learner(time_limit=100).fit(frame)
+        assert model.graph_ == whole.graph_
+        assert model.graph_.weak == model.dag_.weak == set(whole.graph_.directed_edges)
+        assert not model.complete_
+        assert model.notes_[-1] == (
+            "incomplete: the time limit of 100 s was reached; "
+            "the directions were not checked, so all are called weakly decided"
+        )
 
 
 class ThirdStep(Display):

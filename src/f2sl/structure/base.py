@@ -101,6 +101,8 @@ NOT_KEPT = ("knowledge", "n_jobs", "verbose", "engine", "memory", "scheduler", "
 """Options that graphs do not keep with how they were learned: kept apart, or without effect on the result."""
 MANY_UNRELIABLE = 0.5
 """Share of inconclusive tests above which a note says so."""
+UNCHECKED = "the directions were not checked, so all are called weakly decided"
+"""What is told of a check of directions that stopped early."""
 MULTIPLICATIONS = 1 << 32
 """Rows times squared columns up to which linear algebra has one thread: what takes less than a second gains
 nothing, and threads that wait for work use several times the processor time of the work."""
@@ -390,13 +392,13 @@ class StructureLearner(Estimator):
                     dag.weak = graph.weak = self._in_question(graph)  # unless a check finds them again
                     if self.complete_ and graph.weak:
                         try:
-                            dag.weak = graph.weak = self._weakly_decided(engine, ordered, graph)
-                        except KeyboardInterrupt:
-                            interrupt, self.complete_ = Interrupted(graph), False
-                            self.notes_.append(
-                                "incomplete: interrupted; the directions were not checked, so all are called "
-                                "weakly decided"
-                            )
+                            with limited(deadline):
+                                dag.weak = graph.weak = self._weakly_decided(engine, ordered, graph)
+                        except (TimeUp, KeyboardInterrupt) as error:
+                            by_hand = isinstance(error, KeyboardInterrupt)
+                            deadline.stop(UNCHECKED, by_hand)
+                            self.complete_, interrupt = False, Interrupted(graph) if by_hand else None
+                            self.notes_.append(deadline.note)
         for helper in [name for name in vars(self) if name.startswith("_") and name not in known]:
             delattr(self, helper)  # what only this fit has worked with
         self.graph_ = with_aliases(graph.reorder(table.names), table, self.knowledge)

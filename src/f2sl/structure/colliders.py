@@ -25,6 +25,7 @@ from itertools import combinations
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
+from f2sl._deadline import checkpoint
 from f2sl.graph import PDAG
 from f2sl.reading.transform import NormalScores
 from f2sl.stats.tests.base import chi_squared_tail
@@ -60,6 +61,7 @@ def standing(table: MemoryTable, cpdag: PDAG, given: set[Arrow]) -> set[Arrow]:
     ends = Ends(table, cpdag)
     p_values: dict[Arrow, list[float]] = {}
     for c in range(cpdag.n_nodes):
+        checkpoint()
         parents = sorted(a for a in linked[c] if (a, c) in arrows)
         for a, b in combinations(parents, 2):
             if b not in linked[a]:
