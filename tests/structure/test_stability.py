@@ -11,7 +11,7 @@ from f2sl import PDAG, FileError, Knowledge
 from f2sl._deadline import Deadline
 from f2sl._progress import Display, showing
 from f2sl.errors import F2SLWarning, Interrupted
-from f2sl.structure import stability
+from f2sl.structure import base, stability
 from f2sl.structure.resample import Resampling, gathered
 from f2sl.structure.stability import MOST_COLUMNS, MOST_ROWS, sampled
 from f2sl.view.drawing import drawing
@@ -82,6 +82,16 @@ def test_directions_from_knowledge_are_not_weak():
     model = f2sl.F2SLh(knowledge=required).fit(frame)
     assert model.graph_.has_directed_edge("a", "c")
     assert not model.graph_.weak & {("a", "c"), ("b", "c")}
+
+
+def test_notes_are_looked_for_once_and_not_in_each_replicate(monkeypatch):
+    told, seen = base.remarks, []
+    monkeypatch.setattr(base, "remarks", lambda table: seen.append(table) or told(table))
+    frame = colliders(200) > 0
+    assert "directions" in f2sl.F2SLh().fit(frame).timings_
+    assert len(seen) == 1
+    f2sl.bootstrap(frame, f2sl.F2SLc(), replicates=2, n_jobs=1)
+    assert len(seen) == 1
 
 
 def test_large_tables_are_checked_only_on_request():

@@ -314,16 +314,18 @@ class StructureLearner(Estimator):
         reading: Mapping[str, Any],
         called: str = "",
         look: Callable[[Table], Table] | None = None,
+        remarked: bool = True,
     ) -> Self:
         """Open data with options of `open_table`, and learn; `fit` is this without such options.
 
         Messages about the data name the learner as it is `called`. `look` is shown the table that was opened,
-        and returns the one to learn from: the same, with other notes.
+        and returns the one to learn from: the same, with other notes. Unless the table is `remarked`, what
+        only notes and warnings tell of it is not looked for.
         """
         self.check_options()
         before = vars(self).copy()
         try:
-            return self._fit(data, reading, called or type(self).__name__, look)
+            return self._fit(data, reading, called or type(self).__name__, look, remarked)
         except Interrupted:
             raise
         except BaseException:
@@ -333,7 +335,12 @@ class StructureLearner(Estimator):
             raise
 
     def _fit(
-        self, data: Any, reading: Mapping[str, Any], called: str, look: Callable[[Table], Table] | None
+        self,
+        data: Any,
+        reading: Mapping[str, Any],
+        called: str,
+        look: Callable[[Table], Table] | None,
+        remarked: bool,
     ) -> Self:
         for learned in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, learned)  # so that nothing of an earlier fit is left in one that ends early
@@ -353,8 +360,10 @@ class StructureLearner(Estimator):
                 reading = {**reading, "transform": table.transform}
                 table = own.enter_context(for_learning(table, self.n_jobs, self.size_matters))
                 self.transformed_ = tuple(column.name for column in table.columns if column.is_scores)
-                self.notes_ = [*table.notes, *remarks(table), *note_of_jobs(self.n_jobs)]
-                warn_of_identifiers(table, stacklevel=5)
+                self.notes_ = [*table.notes, *note_of_jobs(self.n_jobs)]
+                if remarked:
+                    self.notes_ += remarks(table)
+                    warn_of_identifiers(table, stacklevel=5)
                 ordered = table.in_name_order()
             HELPERS.expect(type(self).__name__, table.kind, bool(table.gaps.any()))
             self.options_in_use_ = settle(self._preferring(table.kind), table.kind)
@@ -383,7 +392,7 @@ class StructureLearner(Estimator):
                 self.complete_ = False
                 self.notes_.append(deadline.note)
                 interrupt = Interrupted(graph) if deadline.interrupted else interrupt
-            if self.complete_:
+            if self.complete_ and remarked:
                 self._tell_of_required_edges(engine, ordered.names)
             if isinstance(graph, DAG) and not self.tells_all_directions:
                 dag, graph = graph, graph.to_cpdag(self.knowledge)
