@@ -62,6 +62,11 @@ class Deadline:
         return self._end is not None and time.monotonic() >= self._end
 
     @property
+    def left(self) -> float | None:
+        """Seconds left, at least a millisecond; None without a limit."""
+        return None if self._end is None else max(1e-3, self._end - time.monotonic())
+
+    @property
     def stopped(self) -> bool:
         """True if the work has stopped early; what follows should only put the result together."""
         return self.undone is not None

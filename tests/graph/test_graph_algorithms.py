@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_graph as naive
+from f2sl import Knowledge
 from f2sl.errors import GraphError
 from f2sl.graph import DAG, PDAG, apply_meek_rules, consistent_extension, feedback, meek
 from f2sl.graph._arrays import find_cycle, first_topological_order
@@ -107,6 +108,20 @@ def test_without_an_extension_few_v_structures_are_made():
     cycle = PDAG(["a", "b", "c"], [("a", "b"), ("b", "c"), ("c", "a")]).to_dag()
     assert not cycle.is_consistent_extension
     assert cycle.arrowheads_lost == 1
+
+
+def test_a_dag_of_its_own_gives_way_to_knowledge_that_it_contradicts():
+    chain = PDAG(["a", "b", "c"], undirected=[("a", "b"), ("b", "c")])
+    chain.dag = DAG(["a", "b", "c"], [("a", "b"), ("b", "c")])
+    chain.knowledge = Knowledge(roots=["a"])
+    assert chain.to_dag() is chain.dag
+    chain.knowledge = Knowledge(roots=["c"])
+    assert chain.to_dag().directed_edges == [("b", "a"), ("c", "b")]
+    chain.knowledge = Knowledge(required=[("a", "c")])
+    with pytest.raises(
+        GraphError, match="no DAG with these edges obeys the graph's knowledge: 'a' -> 'c' is"
+    ):
+        chain.to_dag()
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from f2sl.errors import F2SLError, FileError, GraphError
 from f2sl.graph import DAG, PDAG, check_writable, load_graph, save_graph, write_atomically
 from f2sl.graph.atomic import claimed
 from f2sl.graph.io import FORMATS
-from graphs import ASIA
+from graphs import ASIA, pdags
 from marks import examples
 
 SUFFIXES = sorted(FORMATS.keys() - {".modelstring"})  # which knows neither weights nor all names
@@ -169,6 +169,11 @@ def test_json_without_a_dag_opens(tmp_path):
     [
         ('[["a","b"]]', "does not have the edges of the graph"),
         ('[["b","a"],["b","c"]]', r"lacks the directed edge \['a', 'b'\]"),
+        ('[["a","b"],["b","c"],["a","c"]]', "does not have the edges of the graph"),
+        ('[["a","b"],["c","b"]]', "has the v-structure 'a' -> 'b' <- 'c', which the graph does not have"),
+        ('[["a","b"],["b","c"],["c","a"]]', "no directed cycle, but there is 'a' -> 'b' -> 'c' -> 'a'"),
+        ('[["a","b"],["b","z"]]', "\"dag\": .*'z'"),
+        ('[["a","b"],["b","c"],["c","b"]]', '"dag": '),
         ('[["a","b"],["b"]]', "not a pair of names"),
         ("3", "not a list"),
     ],
@@ -177,8 +182,26 @@ def test_a_dag_of_another_graph_is_refused(tmp_path, dag, told):
     graph = PDAG(["a", "b", "c"], [("a", "b")], [("b", "c")])
     graph.save(tmp_path / "g.json")
     text = (tmp_path / "g.json").read_text().replace('"dag":[["a","b"],["b","c"]]', f'"dag":{dag}')
-    with pytest.raises(F2SLError, match=told):
+    with pytest.raises(FileError, match=told) as caught:
         load_graph(written(tmp_path, "g.json", text))
+    assert "\n" not in str(caught.value)
+
+
+def test_json_keeps_a_dag_whose_new_v_structures_the_knowledge_demands(tmp_path):
+    graph = PDAG(["a", "b", "c"], undirected=[("a", "b"), ("b", "c")])
+    graph.knowledge = Knowledge(roots=["a", "c"])
+    graph.save(tmp_path / "g.json")
+    assert load_graph(tmp_path / "g.json").dag.directed_edges == [("a", "b"), ("c", "b")]
+
+
+@examples(60)
+@given(graph=pdags(6))
+def test_json_of_any_graph_opens_again(graph, tmp_path_factory):
+    path = tmp_path_factory.mktemp("any") / "g.json"
+    graph.save(path)
+    again = load_graph(path)
+    assert again == graph
+    assert again.to_dag() == graph.to_dag()
 
 
 def test_csv_lists_isolated_nodes_as_rows(tmp_path):

@@ -8,8 +8,10 @@ import pytest
 
 import f2sl
 from f2sl import PDAG, FileError, Knowledge
-from f2sl.errors import Interrupted
-from f2sl.structure import stability
+from f2sl._deadline import Deadline
+from f2sl._progress import Display, showing
+from f2sl.errors import F2SLWarning, Interrupted
+from f2sl.structure import base, stability
 from f2sl.structure.resample import Resampling, gathered
 from f2sl.structure.stability import MOST_COLUMNS, MOST_ROWS, sampled
 from f2sl.view.drawing import drawing
@@ -82,6 +84,16 @@ def test_directions_from_knowledge_are_not_weak():
     assert not model.graph_.weak & {("a", "c"), ("b", "c")}
 
 
+def test_notes_are_looked_for_once_and_not_in_each_replicate(monkeypatch):
+    told, seen = base.remarks, []
+    monkeypatch.setattr(base, "remarks", lambda table: seen.append(table) or told(table))
+    frame = colliders(200) > 0
+    assert "directions" in f2sl.F2SLh().fit(frame).timings_
+    assert len(seen) == 1
+    f2sl.bootstrap(frame, f2sl.F2SLc(), replicates=2, n_jobs=1)
+    assert len(seen) == 1
+
+
 def test_large_tables_are_checked_only_on_request():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(rng.normal(size=(30, MOST_COLUMNS + 1)), columns=list(range(MOST_COLUMNS + 1)))
@@ -113,7 +125,69 @@ def test_an_interrupted_check_keeps_the_graph(monkeypatch):
     with pytest.raises(Interrupted):
         model.fit(frame)
     assert (model.graph_, model.complete_) == (expected, False)
-    assert "incomplete: interrupted while the directions were checked" in model.notes_
+    assert model.graph_.weak == model.dag_.weak == set(expected.directed_edges)
+    assert "incomplete: interrupted; the directions were not checked, so all are called weakly decided" in (
+        model.notes_
+    )
+
+
+class LetTimeBeUp(Display):
+    """Lets the time of each limit be up once the check of directions has begun, at its n-th stage."""
+
+    def __init__(self, monkeypatch, n):
+        self.stages, self.checking = 0, False
+        passed = property(lambda deadline: deadline.seconds is not None and self.stages >= n)
+        monkeypatch.setattr(Deadline, "passed", passed)
+
+    def begin(self, stage):
+        self.checking |= stage == "checking directions"
+        self.stages += self.checking
+
+
+@pytest.mark.parametrize(
+    ("learner", "kind"),
+    [(f2sl.F2SLh, "states"), (f2sl.F2SLh, "number"), (f2sl.MMHC, "states"), (f2sl.ExactSearch, "states")],
+)
+def test_a_time_limit_ends_the_check_without_evidence(learner, kind, monkeypatch):
+    frame = colliders(400)
+    frame = frame > 0 if kind == "states" else frame
+    with showing(LetTimeBeUp(monkeypatch, 10**9)) as never:
+        whole = learner(time_limit=100).fit(frame)
+    assert whole.complete_
+    assert whole.graph_.weak < set(whole.graph_.directed_edges)
+    for n in sorted({1, 2, 3, never.stages // 2, never.stages}):
+        with showing(LetTimeBeUp(monkeypatch, n)), pytest.warns(F2SLWarning, match="incomplete: the time"):
+            model = learner(time_limit=100).fit(frame)
+        assert model.graph_ == whole.graph_
+        assert model.graph_.weak == model.dag_.weak == set(whole.graph_.directed_edges)
+        assert not model.complete_
+        assert model.notes_[-1] == (
+            "incomplete: the time limit of 100 s was reached; "
+            "the directions were not checked, so all are called weakly decided"
+        )
+
+
+class ThirdStep(Display):
+    """Lets Ctrl-C come at the third step of hill climbing."""
+
+    def begin(self, stage):
+        self.left = 3 if stage == "hill climbing" else -1
+
+    def advance(self, share):
+        self.left -= 1
+        if self.left == 0:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("stability", [None, 0])
+def test_directions_of_an_interrupted_search_are_weak_unless_no_check_is_asked_for(stability):
+    known = Knowledge(required=[("a", "c")])
+    model = f2sl.HillClimbing(stability=stability, knowledge=known)
+    with showing(ThirdStep()), pytest.raises(Interrupted):
+        model.fit(colliders(2000))
+    directed = set(model.graph_.directed_edges)
+    assert {("x", "z"), ("a", "c")} <= directed
+    assert model.graph_.weak == (set() if stability == 0 else directed - {("a", "c")})
 
 
 GRAPH = PDAG(["a", "b", "c", "d"], [("a", "c"), ("b", "c")], [("c", "d")])

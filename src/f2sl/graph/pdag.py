@@ -458,11 +458,13 @@ class PDAG:
     def to_dag(self) -> DAG:
         """Return one DAG that this graph stands for; it obeys the graph's `knowledge`.
 
-        It is the graph's own `dag`, or if there is none, that of :func:`consistent_extension`.
+        It is the graph's own `dag`, or if there is none that obeys, that of :func:`consistent_extension`.
         """
         from f2sl.graph.extension import consistent_extension
 
-        return consistent_extension(self) if self.dag is None else self.dag
+        if self.dag is None or (self.knowledge and self.knowledge.check(self.dag)):
+            return consistent_extension(self)
+        return self.dag
 
     def to_cpdag(self, knowledge: Knowledge | None = None) -> PDAG:
         """Return the CPDAG of the equivalence class of :meth:`to_dag`.

@@ -101,6 +101,8 @@ NOT_KEPT = ("knowledge", "n_jobs", "verbose", "engine", "memory", "scheduler", "
 """Options that graphs do not keep with how they were learned: kept apart, or without effect on the result."""
 MANY_UNRELIABLE = 0.5
 """Share of inconclusive tests above which a note says so."""
+UNCHECKED = "the directions were not checked, so all are called weakly decided"
+"""What is told of a check of directions that stopped early."""
 MULTIPLICATIONS = 1 << 32
 """Rows times squared columns up to which linear algebra has one thread: what takes less than a second gains
 nothing, and threads that wait for work use several times the processor time of the work."""
@@ -312,16 +314,18 @@ class StructureLearner(Estimator):
         reading: Mapping[str, Any],
         called: str = "",
         look: Callable[[Table], Table] | None = None,
+        remarked: bool = True,
     ) -> Self:
         """Open data with options of `open_table`, and learn; `fit` is this without such options.
 
         Messages about the data name the learner as it is `called`. `look` is shown the table that was opened,
-        and returns the one to learn from: the same, with other notes.
+        and returns the one to learn from: the same, with other notes. Unless the table is `remarked`, what
+        only notes and warnings tell of it is not looked for.
         """
         self.check_options()
         before = vars(self).copy()
         try:
-            return self._fit(data, reading, called or type(self).__name__, look)
+            return self._fit(data, reading, called or type(self).__name__, look, remarked)
         except Interrupted:
             raise
         except BaseException:
@@ -331,7 +335,12 @@ class StructureLearner(Estimator):
             raise
 
     def _fit(
-        self, data: Any, reading: Mapping[str, Any], called: str, look: Callable[[Table], Table] | None
+        self,
+        data: Any,
+        reading: Mapping[str, Any],
+        called: str,
+        look: Callable[[Table], Table] | None,
+        remarked: bool,
     ) -> Self:
         for learned in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, learned)  # so that nothing of an earlier fit is left in one that ends early
@@ -351,8 +360,10 @@ class StructureLearner(Estimator):
                 reading = {**reading, "transform": table.transform}
                 table = own.enter_context(for_learning(table, self.n_jobs, self.size_matters))
                 self.transformed_ = tuple(column.name for column in table.columns if column.is_scores)
-                self.notes_ = [*table.notes, *remarks(table), *note_of_jobs(self.n_jobs)]
-                warn_of_identifiers(table, stacklevel=5)
+                self.notes_ = [*table.notes, *note_of_jobs(self.n_jobs)]
+                if remarked:
+                    self.notes_ += remarks(table)
+                    warn_of_identifiers(table, stacklevel=5)
                 ordered = table.in_name_order()
             HELPERS.expect(type(self).__name__, table.kind, bool(table.gaps.any()))
             self.options_in_use_ = settle(self._preferring(table.kind), table.kind)
@@ -381,17 +392,22 @@ class StructureLearner(Estimator):
                 self.complete_ = False
                 self.notes_.append(deadline.note)
                 interrupt = Interrupted(graph) if deadline.interrupted else interrupt
-            if self.complete_:
+            if self.complete_ and remarked:
                 self._tell_of_required_edges(engine, ordered.names)
             if isinstance(graph, DAG) and not self.tells_all_directions:
                 dag, graph = graph, graph.to_cpdag(self.knowledge)
                 graph.dag = dag
-                if self.complete_:
-                    try:
-                        dag.weak = graph.weak = self._weakly_decided(engine, ordered, graph)
-                    except KeyboardInterrupt:
-                        interrupt, self.complete_ = Interrupted(graph), False
-                        self.notes_.append("incomplete: interrupted while the directions were checked")
+                if getattr(self, "stability", 0) != 0:
+                    dag.weak = graph.weak = self._in_question(graph)  # unless a check finds them again
+                    if self.complete_ and graph.weak:
+                        try:
+                            with limited(deadline):
+                                dag.weak = graph.weak = self._weakly_decided(engine, ordered, graph)
+                        except (TimeUp, KeyboardInterrupt) as error:
+                            by_hand = isinstance(error, KeyboardInterrupt)
+                            deadline.stop(UNCHECKED, by_hand)
+                            self.complete_, interrupt = False, Interrupted(graph) if by_hand else None
+                            self.notes_.append(deadline.note)
         for helper in [name for name in vars(self) if name.startswith("_") and name not in known]:
             delattr(self, helper)  # what only this fit has worked with
         self.graph_ = with_aliases(graph.reorder(table.names), table, self.knowledge)
@@ -451,12 +467,17 @@ class StructureLearner(Estimator):
         """Open what `_learn` asks: counts of states, or moments of numbers."""
         return cast(AbstractContextManager[Any], open_engine(table, self.n_jobs))
 
+    def _in_question(self, cpdag: PDAG) -> frozenset[tuple[str, str]]:
+        """Return the arrows of a CPDAG that the knowledge would allow the other way round."""
+        from f2sl.structure.stability import in_question
+
+        names = np.array(cpdag.nodes, object)
+        return frozenset((a, b) for a, b in names[in_question(cpdag, self._constraints)].tolist())
+
     def _weakly_decided(self, engine: Any, table: Table, cpdag: PDAG) -> frozenset[tuple[str, str]]:
         """Return the arrows of the CPDAG not found again from resampled rows; all if none are drawn."""
-        from f2sl.structure.stability import REPLICATES, in_question, takes_long, weakly_decided
+        from f2sl.structure.stability import REPLICATES, takes_long, weakly_decided
 
-        if getattr(self, "stability", 0) == 0 or not len(cpdag.directed_array):
-            return frozenset()
         replicates: int | None = self.stability  # type: ignore[attr-defined]
         again = self._search_again(engine)
         if replicates is None and takes_long(table, again is not None):
@@ -464,8 +485,7 @@ class StructureLearner(Estimator):
                 "all directions are called weakly decided, because to check them takes long on a table with "
                 f"so many columns or states; stability={REPLICATES} checks them"
             )
-            names = np.array(cpdag.nodes, object)
-            return frozenset((a, b) for a, b in names[in_question(cpdag, self._constraints)].tolist())
+            return cpdag.weak
         with self._timed("directions"):
             often = REPLICATES if replicates is None else replicates
             return weakly_decided(self._quick(table.kind), table, cpdag, self._constraints, often, again)

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
+from f2sl._deadline import checkpoint
 from f2sl._threads import one_blas_thread
 from f2sl.graph import PDAG
 from f2sl.reading.transform import NormalScores
@@ -68,6 +69,7 @@ def standing(table: MemoryTable, cpdag: PDAG, given: set[Arrow]) -> set[Arrow]:
     with one_blas_thread():
         ends = Ends(table, cpdag)
         for c in range(cpdag.n_nodes):
+            checkpoint()
             parents = sorted(a for a in linked[c] if (a, c) in arrows)
             for a, b in combinations(parents, 2):
                 p_value = ends.p_value(a, b) if b not in linked[a] else math.nan

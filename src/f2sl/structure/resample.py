@@ -89,7 +89,7 @@ class Resampling:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", F2SLWarning)
-                fitted = type(self.learner)(**options).read_and_fit(drawn, {})
+                fitted = type(self.learner)(**options).read_and_fit(drawn, {}, remarked=False)
         except DataError as error:
             raise DataError(f"replicate {number + 1}, of {drawn.n_rows:,} resampled rows: {error}") from None
         links = np.concatenate([self.links_of(fitted.graph_), self.links_of(required)])

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from f2sl._arrays import Integers
+from f2sl._deadline import TimeUp, current
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
 from f2sl.errors import DataError
@@ -92,6 +93,11 @@ def weakly_decided(
         Number of replicates; fewer are drawn once no arrow is left.
     again : SearchAgain, optional
         Searches again from the matrix of a replicate.
+
+    Raises
+    ------
+    TimeUp
+        When the current time limit is reached. What a replicate has found by then is no evidence.
     """
     names = np.array(cpdag.nodes, object)
     arrows, known = in_question(cpdag, rules), cpdag.directed_array
@@ -121,10 +127,14 @@ def in_question(cpdag: PDAG, rules: Constraints) -> Integers:
 def _links(resampling: Resampling, sample: MemoryTable, number: int, again: SearchAgain | None) -> Integers:
     """Return the links of a replicate; none if nothing can be learned from its rows."""
     if again is None:
+        resampling.learner.set_params(time_limit=current().left)
         try:
-            return resampling.run(sample, number).links
+            replicate = resampling.run(sample, number)
         except DataError:
             return np.empty(0, np.int64)
+        if not replicate.complete:
+            raise TimeUp
+        return replicate.links
     drawn = gathered(sample, resampling.rows(number, sample.n_rows))
     graph = DAG.from_arrays(sample.names, again.arrows(drawn, number))
     return resampling.links_of(graph.to_cpdag(resampling.learner.knowledge))

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from f2sl._constants import INTERVAL, OTHER
 from f2sl.errors import GraphError, OptionError
 from f2sl.graph.dag import DAG
+from f2sl.graph.extension import directed_by
 from f2sl.graph.formats.common import NO_WEIGHT, FormatError, arrows, as_class, decoded, lines, parsed_weight
 from f2sl.graph.pdag import PDAG
 
@@ -81,7 +82,27 @@ def _one_dag(graph: PDAG) -> DAG | None:
         dag = graph.to_dag()
     except GraphError:  # no DAG with these edges obeys the knowledge
         return None
-    return dag if dag.is_consistent_extension else None
+    return dag if dag.is_consistent_extension and not _new_colliders(graph, dag) else None
+
+
+def _new_colliders(graph: PDAG, dag: DAG) -> list[tuple[str, str, str]]:
+    """Return the v-structures of a DAG of a graph that neither this nor its knowledge has."""
+    found = _made_by(dag, graph)
+    if found and graph.knowledge:
+        return _made_by(dag, directed_by(graph.knowledge, graph))
+    return found
+
+
+def _made_by(dag: DAG, graph: PDAG) -> list[tuple[str, str, str]]:
+    """Return the v-structures that a DAG makes of the undirected edges of a graph."""
+    new = set(dag.directed_edges).difference(graph.directed_edges)
+    linked = set(dag.directed_edges)
+    return sorted(
+        (min(a, b), c, max(a, b))
+        for a, c in new
+        for b in dag.parents(c)
+        if b != a and (a, b) not in linked and (b, a) not in linked
+    )
 
 
 def _compact(value: Any) -> str:
@@ -127,13 +148,19 @@ def read(content: bytes) -> PDAG:
 
 
 def _dag_of(graph: PDAG, edges: list[tuple[str, str]]) -> DAG:
-    """Return the DAG of a graph, given by its edges."""
-    rows = DAG(graph.nodes, edges).directed_array
+    """Return the DAG of a graph, given by its edges; it must be one that the graph stands for."""
+    try:
+        rows = DAG(graph.nodes, edges).directed_array
+    except GraphError as error:
+        raise FormatError(f'"dag": {error}') from None
     if PDAG.from_arrays(graph.nodes, undirected=rows) != graph.skeleton():
         raise FormatError('"dag" does not have the edges of the graph')
     if lost := sorted(set(graph.directed_edges).difference(edges)):
         raise FormatError(f'"dag" lacks the directed edge {list(lost[0])!r}')
     dag = DAG.from_arrays(graph.nodes, rows, weights_directed=graph._weights_of(rows))
+    if new := _new_colliders(graph, dag):
+        a, c, b = new[0]
+        raise FormatError(f'"dag" has the v-structure {a!r} -> {c!r} <- {b!r}, which the graph does not have')
     return dag._learned_like(graph)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
-from f2sl._deadline import Deadline
+from f2sl._deadline import Deadline, checkpoint
 from f2sl._progress import stage
 from f2sl._threads import one_blas_thread
 from f2sl.constraints import Constraints
@@ -68,6 +68,7 @@ def search_numbers(
         Forbidden and required arcs, those of the problem.
     deadline : Deadline, optional
         When to end, with what was found. Ctrl-C ends the search as well, if there is a deadline to tell.
+        Without one, nothing is kept: at the current time limit the search raises TimeUp.
     """
     search = _Search(problem, deadline)
     best = max((search.climbed(following(order, constraints)) for order in orders), key=lambda top: top[0])
@@ -162,6 +163,8 @@ class _Search:
     @property
     def over(self) -> bool:
         """True if the search is to end with what it has."""
+        if not self._keeps:
+            checkpoint()
         return self._deadline.stopped or self._deadline.passed
 
     @contextmanager
