@@ -13,13 +13,14 @@ alive either.
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import time
 import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 from numbers import Integral
 from queue import Empty, SimpleQueue
@@ -98,18 +99,24 @@ def one_blas_thread(of_scipy: bool = False) -> Iterator[None]:
     limited, and loaded, if `of_scipy` is true.
     """
     if of_scipy in _limited or True in _limited:
-        yield  # to look for the libraries takes a millisecond
+        yield
         return
     if of_scipy:
         import scipy.linalg  # noqa: F401 - a library that is loaded later would not hear of the limit
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1, user_api="blas"):
+    with _libraries(len(sys.modules)).limit(limits=1, user_api="blas"):
         _limited.add(of_scipy)
         try:
             yield
         finally:
             _limited.discard(of_scipy)
+
+
+@lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> Any:
+    """Return what limits the loaded libraries; another may be loaded only once there are more modules."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 class _Task(Generic[Result]):

@@ -189,16 +189,20 @@ def _candidates(values: Floats, few: Floats, ordered: Mask) -> Iterator[tuple[in
 def _are_intervals(few: Floats, own: slice, ordered: Mask) -> Mask:
     """Return which columns without order have each state in an interval of its own of an ordered column."""
     result = np.zeros((own.stop - own.start, len(few)), bool)
-    others = few[ordered]
-    for row in np.flatnonzero(~ordered[own]):
+    # Intervals need as many values as there are states. A missing value counts as one of its own there.
+    steps = np.diff(np.sort(few, axis=1), axis=1)
+    n_values, n_states = 1 + np.count_nonzero(steps, axis=1), 1 + np.count_nonzero(steps > 0, axis=1)[own]
+    for row in np.flatnonzero(~ordered[own] & (n_states <= n_values[ordered].max(initial=0))):
+        enough = np.flatnonzero(ordered & (n_values >= n_states[row]))
+        others = few[enough]
         states, group = np.unique(few[own.start + row], return_inverse=True)
-        if len(others) and len(states) <= MOST_INTERVALS:
+        if len(states) <= MOST_INTERVALS:
             starts = np.searchsorted(np.sort(group), np.arange(len(states)))
             grouped = others[:, np.argsort(group, kind="stable")]
             low, high = (ufunc.reduceat(grouped, starts, axis=1) for ufunc in (np.fmin, np.fmax))
             order = np.argsort(low, axis=1)
             low, high = (np.take_along_axis(ends, order, axis=1) for ends in (low, high))
-            result[row, ordered] = ~(high[:, :-1] >= low[:, 1:]).any(axis=1)
+            result[row, enough] = ~(high[:, :-1] >= low[:, 1:]).any(axis=1)
     return result
 
 

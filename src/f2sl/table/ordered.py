@@ -13,9 +13,8 @@ penguins would be noted, too.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -101,37 +100,39 @@ def alike_neighbours(sample: Sample) -> tuple[list[int], int]:
     >>> alike_neighbours(Sample.of_table(open_table({"walk": noise.cumsum(), "noise": noise})))
     ([0], 2)
     """
-    values, n = sample.values, len(sample.values)
+    n = len(sample.values)
     segments, sorted_by = _segments(sample)
     neighbours = (np.diff(sample.rows) == 1) & (np.diff(segments) == 0)
     in_steps = _in_equal_steps(sample, neighbours)
-    alike, judged = [], 0
-    for i in np.unique(np.arange(MOST_JUDGED) * n // MOST_JUDGED).tolist():
-        row = _series(values[i], is_ordered(sample.table.columns[i]))
-        differences = np.diff(row)[neighbours]
-        differences = differences[~np.isnan(differences)]
-        within = _variance_within(row, segments)
-        if i in sorted_by or len(differences) < FEWEST_NEIGHBOURS or within <= 0:
-            continue
-        judged += 1
-        near = float((differences**2).mean())
-        found = 1 - near / (2 * within)
-        if found < ALIKE or found * math.sqrt(len(differences)) < SIGNIFICANT:
-            continue
-        far = (row[2:] - row[:-2])[neighbours[1:] & neighbours[:-1]]
-        if in_steps or np.nanmean(far**2) > FARTHER * near:
-            alike.append(i)
-    return alike, judged
+    chosen = np.unique(np.arange(MOST_JUDGED) * n // MOST_JUDGED)
+    series = _series(sample, chosen)
+    differences = (series[:, 1:] - series[:, :-1])[:, neighbours]
+    counts = differences.shape[1] - np.count_nonzero(np.isnan(differences), axis=1)
+    near = np.nansum(differences**2, axis=1) / np.maximum(counts, 1)
+    within = _variances_within(series, segments)
+    judged = (counts >= FEWEST_NEIGHBOURS) & (within > 0) & ~np.isin(chosen, sorted_by)
+    found = 1 - near / np.where(judged, 2 * within, np.inf)
+    alike = []
+    for at in np.flatnonzero(judged & (found >= ALIKE) & (found * np.sqrt(counts) >= SIGNIFICANT)).tolist():
+        far = (series[at, 2:] - series[at, :-2])[neighbours[1:] & neighbours[:-1]]
+        if in_steps or np.nanmean(far**2) > FARTHER * near[at]:
+            alike.append(int(chosen[at]))
+    return alike, int(np.count_nonzero(judged))
 
 
-def _series(values: Floats, ordered: bool) -> Floats:
-    """Return values with standard deviation 1, of states without order whether it is the commonest one."""
-    known = ~np.isnan(values)
-    if not ordered:
-        states, counts = np.unique(values[known], return_counts=True)
-        values = np.where(known, values == states[counts.argmax()], np.nan)
-    series = np.full(len(values), np.nan)
-    series[known] = scaled(values[known])
+def _series(sample: Sample, chosen: Integers) -> Floats:
+    """Return columns with standard deviation 1, of states without order whether it is the commonest one."""
+    series = sample.values[chosen]
+    missing = np.isnan(series)
+    for row, gaps, i in zip(series, missing, chosen.tolist(), strict=True):
+        if not is_ordered(sample.table.columns[i]):
+            # The value of such a state is its number.
+            row[~gaps] = row[~gaps] == np.bincount(row[~gaps].astype(np.int64), minlength=1).argmax()
+    whole = ~missing.any(axis=1)
+    series[whole] = scaled(series[whole])
+    for at in np.flatnonzero(~whole & ~missing.all(axis=1)):
+        known = ~missing[at]
+        series[at, known] = scaled(series[at, known])
     return series
 
 
@@ -143,20 +144,28 @@ def _segments(sample: Sample) -> tuple[Integers, list[int]]:
     """
     values, m = sample.values, len(sample.rows)
     segments, sorted_by = np.zeros(m, np.int64), list[int]()
-    changes = (values[:, 1:] != values[:, :-1]).sum(axis=1)
-    codes = {
-        i: np.unique(values[i], return_inverse=True)[1]
-        for i in np.flatnonzero(changes < m / SORTED_BY).tolist()
-    }
+    changes = values[:, 1:] != values[:, :-1]
+    few = np.flatnonzero(changes.sum(axis=1) < m / SORTED_BY)
+    missing = np.isnan(values[few])
+    changes = changes[few] & ~(missing[:, 1:] & missing[:, :-1])
+    # The most values that a column may have, where one may be missing.
+    most = np.where(sample.table.cardinalities > 0, sample.table.cardinalities + 1, m)[few]
+
+    @cache
+    def codes(i: int) -> Integers:
+        return np.asarray(np.unique(values[i], return_inverse=True)[1], np.int64)
+
     while True:
         best: tuple[int, int, Integers] | None = None
-        for i, own in codes.items():
-            begins = np.append(True, (np.diff(own) != 0) | (np.diff(segments) != 0))
-            n_runs = int(begins.sum())
-            if not segments[-1] + 1 < n_runs <= (m / SORTED_BY if best is None else best[0] - 1):
+        begins = changes | (np.diff(segments) != 0)
+        n_runs, n_segments = begins.sum(axis=1) + 1, int(segments[-1]) + 1
+        possible = (n_segments < n_runs) & (n_runs <= n_segments * most)
+        for at in np.flatnonzero(possible).tolist():
+            if n_runs[at] > (m / SORTED_BY if best is None else best[0] - 1):
                 continue
-            if len(np.unique(segments * (own.max() + 1) + own)) == n_runs:
-                best = n_runs, i, np.cumsum(begins) - 1
+            own = codes(int(few[at]))
+            if len(np.unique(segments * (own.max() + 1) + own)) == n_runs[at]:
+                best = int(n_runs[at]), int(few[at]), np.append(0, np.cumsum(begins[at]))
         if best is None:
             return segments, sorted_by
         segments = best[2]
@@ -175,16 +184,17 @@ def _in_equal_steps(sample: Sample, neighbours: Mask) -> bool:
     return any((values - sample.rows != values[0]).any() or values[0] > 1 for values in sample.values[equal])
 
 
-def _variance_within(values: Floats, segments: Integers) -> float:
-    """Return the variance about the means of the segments."""
-    known = ~np.isnan(values)
-    own = segments[known]
-    counts = np.bincount(own)
-    means = np.bincount(own, values[known]) / np.maximum(counts, 1)
-    freedom = len(own) - np.count_nonzero(counts)
-    squares = float(((values[known] - means[own]) ** 2).sum())
+def _variances_within(values: Floats, segments: Integers) -> Floats:
+    """Return the variance of each row of values about the means of the segments."""
+    known, starts = ~np.isnan(values), np.flatnonzero(np.diff(segments, prepend=-1))
+    counts = np.add.reduceat(known, starts, axis=1, dtype=np.int64)
+    means = np.add.reduceat(np.where(known, values, 0.0), starts, axis=1) / np.maximum(counts, 1)
+    squares = np.nansum((values - means[:, segments]) ** 2, axis=1)
+    n_known = counts.sum(axis=1)
+    freedom = n_known - np.count_nonzero(counts, axis=1)
     # What rounding leaves of values that are the same in each segment is not a variance.
-    return squares / freedom if freedom and squares > 1e-12 * len(own) else 0.0
+    some = (freedom > 0) & (squares > 1e-12 * n_known)
+    return np.where(some, squares / np.maximum(freedom, 1), 0.0)
 
 
 def _told_panel(sample: Sample, few: Sample) -> str:
