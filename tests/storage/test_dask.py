@@ -31,6 +31,7 @@ from f2sl.storage.dask.engine import RowSplitEngine, TileSplitEngine, open_clust
 from f2sl.storage.dask.runtime import Cluster
 from f2sl.storage.dask.table import DaskTable
 from f2sl.storage.memory.engine import MemoryEngine
+from f2sl.storage.mixed.engine import MixedEngine
 from f2sl.storage.moments import Moments
 from f2sl.storage.protocol import Queries
 from mixed_tools import drawn_gaps, mixed_columns, mixed_table
@@ -121,6 +122,13 @@ def test_moments_are_the_same_to_the_last_bit(client):
     one, other = Moments.of_table(table), Moments.of_table(clustered(table, client))
     assert one.correlations.tolist() == other.correlations.tolist()
     assert one.variances.tolist() == other.variances.tolist()
+
+
+def test_correlations_with_many_missing_values_are_the_same_to_the_last_bit(client):
+    columns = mixed_columns(5, 200)
+    table = mixed_table(columns, missing=drawn_gaps(5, columns, 0.7))
+    with MixedEngine(table) as one, MixedEngine(clustered(table, client, 3)) as other:
+        assert one.embedded.correlations.tolist() == other.embedded.correlations.tolist()
 
 
 def test_states_with_missing_values_are_learned_as_in_memory(client):

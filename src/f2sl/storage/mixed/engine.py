@@ -38,13 +38,15 @@ from f2sl.storage.mixed import _kernels, block_sums, expected
 from f2sl.storage.mixed.block_sums import CELLS
 from f2sl.storage.mixed.expected import Embedded, Layout
 from f2sl.storage.mixed.shared import SharedSums
-from f2sl.storage.moments import DIGITS, CorrelationFormula, Moments, Scaling
+from f2sl.storage.moments import BY_GAPS, DIGITS, CorrelationFormula, Moments, Scaling
 from f2sl.storage.protocol import CountingEngine, FoundPairs, PairFormula, Queries, Tables, merge_pairs
 from f2sl.table.column import NUMBER, STATES, Column, places_of
 from f2sl.table.table import Table
 
 CELLS_AT_ONCE = 1 << 18
 """Sums that one piece of work makes."""
+BY_ALL = 4
+"""Matrices of all columns in memory at a time, without missing values."""
 MOST_COLUMNS = 1 << 10
 """Numbers and states of which the products of all pairs are kept."""
 BINS = 5
@@ -267,7 +269,7 @@ class MixedEngine:
         sizes = np.ones(self.n_variables, np.int64)
         sizes[self.states] = np.bincount(owner[used], minlength=len(self.states))
         start = np.concatenate([[0], np.cumsum(sizes)])
-        _check_memory(int(start[-1]), len(occurs))
+        _check_memory(int(start[-1]), len(occurs), BY_GAPS if self.any_gaps else BY_ALL)
         # The indicators of a variable follow each other as its states do.
         numbers, indicators = start[self.numbers], np.full(len(used), -1)
         indicators[used] = np.flatnonzero(~np.isin(np.arange(start[-1]), numbers))
@@ -591,8 +593,8 @@ def _samples(tables: Tables) -> Floats:
     return tables.totals.astype(np.float64)
 
 
-def _check_memory(n_columns: int, n_states: int) -> None:
-    needed, available = 8 * (4 * n_columns * n_columns + n_states * n_states), available_bytes()
+def _check_memory(n_columns: int, n_states: int, matrices: int) -> None:
+    needed, available = 8 * (matrices * n_columns * n_columns + n_states * n_states), available_bytes()
     if available is not None and needed > available:
         raise DataError(
             f"{n_columns:,} columns of numbers and of states' indicators need {needed / 2**30:,.1f} GiB of "
