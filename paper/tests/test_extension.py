@@ -1,4 +1,4 @@
-"""What f2sl-paper adds to f2sl, and that it costs nothing where it is not asked for."""
+"""Commands that f2sl-paper adds to f2sl, and that it costs nothing where it is not asked for."""
 
 import re
 import subprocess

@@ -25,7 +25,7 @@ FINDS = {
     "learn_pc": "it finds the neighbours of variables (learn_pc); 'local-to-global' learns graphs from these",
     "learn_mb": "it finds Markov blankets (learn_mb); 'gsbn' learns graphs from these",
 }
-"""What the learners of each registry find, for those who ask another registry for them."""
+"""Results of the learners of each registry, for those who ask another registry for them."""
 
 TO_READ = "open the table first, or call f2sl.learn"
 

@@ -43,7 +43,7 @@ USED = (
     (caching.IndexDataCacheFile, "_data_name", "_save_data", "_load_index", "_save_index"),
     (caching.FunctionCache, "_guard_against_spurious_io_errors", "_load_overload"),
 )
-"""What is overridden or called below. A part that is missing makes the import of this module fail."""
+"""Parts of Numba that are overridden or called below. A missing one makes the import of this module fail."""
 
 for _owner, *_names in USED:
     for _name in _names:
@@ -143,5 +143,5 @@ class Cache(caching.FunctionCache):  # type: ignore[misc]
 
 
 def use_cache(compiled: Any) -> None:
-    """Let a compiled function load and store its machine code as `Cache` does."""
+    """Make a compiled function load and store its machine code as `Cache` does."""
     compiled._cache = Cache(compiled.py_func)

@@ -81,7 +81,7 @@ ANSWERS: Mapping[str, Mapping[str, str]] = {
         "aic-cg": "nearest is 'cg-bic'",
     },
 }
-"""What comes nearest to a name that is not understood, by the noun of the registry."""
+"""Answers to names that are not understood, with what comes nearest, by the noun of the registry."""
 
 SAME_OPTIONS: Mapping[str, str] = {
     "random_state": "seed",
@@ -120,7 +120,7 @@ OPTION_ANSWERS: Mapping[str, str] = {
     **dict.fromkeys(("test", "tests"), "a test is chosen by {ci_test}"),
     "depth": "the largest conditioning set is given by {max_cond_vars}",
 }
-"""What to give in place of an option, with the names of `SPELLINGS` in braces."""
+"""Options to give in place of another, with the names of `SPELLINGS` in braces."""
 
 SPELLINGS: Mapping[str, tuple[str, str]] = {
     "required": ("knowledge=f2sl.Knowledge(required=...)", '--require "A -> B"'),
@@ -131,7 +131,7 @@ SPELLINGS: Mapping[str, tuple[str, str]] = {
     "ci_test": ("ci_test=...", "--ci-test"),
     "max_cond_vars": ("max_cond_vars=...", "--max-cond-vars"),
 }
-"""What is given in Python, and on the command line."""
+"""Spellings in Python, and on the command line."""
 
 
 def plain(name: str) -> str:

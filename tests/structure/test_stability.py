@@ -15,6 +15,7 @@ from f2sl.structure import base, stability
 from f2sl.structure.resample import Resampling, gathered
 from f2sl.structure.stability import MOST_COLUMNS, MOST_ROWS, sampled
 from f2sl.view.drawing import drawing
+from interrupting import ThirdStep
 from marks import compiled_only
 
 pytestmark = compiled_only
@@ -165,18 +166,6 @@ def test_a_time_limit_ends_the_check_without_evidence(learner, kind, monkeypatch
             "incomplete: the time limit of 100 s was reached; "
             "the directions were not checked, so all are called weakly decided"
         )
-
-
-class ThirdStep(Display):
-    """Lets Ctrl-C come at the third step of hill climbing."""
-
-    def begin(self, stage):
-        self.left = 3 if stage == "hill climbing" else -1
-
-    def advance(self, share):
-        self.left -= 1
-        if self.left == 0:
-            raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize("stability", [None, 0])

@@ -14,6 +14,7 @@ from f2sl._progress import Display, showing
 from f2sl.errors import F2SLWarning, Interrupted
 from f2sl.graph import load_graph
 from f2sl.structure.base import STRUCTURE, StructureLearner
+from interrupting import ThirdStep
 from marks import compiled_only, posix_only
 
 pytestmark = compiled_only
@@ -146,19 +147,8 @@ def test_an_interrupt_keeps_the_best_graph_of_a_search(tables):
 
 
 def test_an_interrupt_of_hill_climbing_keeps_its_best_graph(tables):
-    class Steps(Display):
-        """Lets Ctrl-C come at the third step."""
-
-        def begin(self, stage):
-            self.left = 3 if stage == "hill climbing" else -1
-
-        def advance(self, share):
-            self.left -= 1
-            if self.left == 0:
-                raise KeyboardInterrupt
-
     model = f2sl.F2SLs()
-    with showing(Steps()), pytest.raises(Interrupted):
+    with showing(ThirdStep()), pytest.raises(Interrupted):
         model.fit(tables["states"])
     assert isinstance(model.dag_, f2sl.DAG)
     assert model.graph_.n_edges == 3

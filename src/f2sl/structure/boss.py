@@ -63,9 +63,7 @@ class BOSS(ByOrders):
             return super()._quick(kind)
         # Rows that are drawn twice look like more evidence: among all variables that gives many states long
         # lists of parents (barley, 250 rows: 77 s to check the directions; 2 s among candidates).
-        shared = set(F2SLh.option_defaults()).intersection(self.option_defaults())
-        own = {name: getattr(self, name) for name in shared}
-        return F2SLh(**own | {"effort": "fast", "score": self._preferring(kind)["score"]})
+        return self._as(F2SLh, effort="fast", score=self._preferring(kind)["score"])
 
     def _learn(self, engine: Engine, names: tuple[str, ...]) -> DAG:
         with self._timed("search"):

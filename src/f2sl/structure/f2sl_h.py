@@ -121,6 +121,11 @@ class ByOrders(StructureLearner):
     def _quick(self, kind: str) -> StructureLearner:
         return type(self)(**{**self.get_params(), "effort": "fast"})
 
+    def _as(self, learner: type[ByOrders], **changed: Any) -> ByOrders:
+        """Return another learner with the options that it shares with this one."""
+        shared = set(learner.option_defaults()).intersection(self.option_defaults())
+        return learner(**{name: getattr(self, name) for name in shared} | changed)
+
     def _search_again(self, engine: Engine) -> SearchAgain | None:
         score = self._unbound_score(engine)
         if not is_gaussian(engine, score):
@@ -214,8 +219,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
             from f2sl.structure.boss import BOSS
 
             # Its result is the same, and it looks for no candidates.
-            shared = set(BOSS.option_defaults()).intersection(self.option_defaults())
-            return BOSS(**{name: getattr(self, name) for name in shared} | {"effort": "fast"})
+            return self._as(BOSS, effort="fast")
         # Where numbers are among the candidates, the fast search finds graphs that are too different.
         return super()._quick(kind) if kind == STATES else type(self)(**self.get_params())
 

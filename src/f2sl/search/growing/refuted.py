@@ -33,7 +33,7 @@ from f2sl.stats.tests.mixed import ConditionalGaussian, DegenerateGaussian
 from f2sl.storage.mixed.engine import MixedEngine
 
 DEVIATIONS, SHARE = 2.3, 0.35
-"""How far the excess of "cg" must be below what "dg" lets expect: in standard deviations, and its share."""
+"""Distance of the excess of "cg" below what "dg" lets expect: in standard deviations, and its share."""
 DIGITS = 9
 """Decimal places that decide which arrow of a family is refuted most."""
 
