@@ -62,8 +62,8 @@ browser: $(VENV)/.installed
 		| tail -1; command -v chromium && command -v dot; fi >$(NO_BROWSER) && rm -f $(NO_BROWSER) || true
 
 # Examples in docstrings, and the tests of parts that start no processes, clusters or browsers and learn small graphs.
-FAST := src paper/src tests/docs/test_documents.py tests/release tests/graph tests/knowledge tests/orient tests/local tests/stats \
-	tests/structure/test_options.py
+FAST := src paper/src tests/docs/test_documents.py tests/release tests/graph tests/knowledge tests/stats \
+	tests/learners/test_options.py tests/learners/test_skeleton.py tests/learners/test_v_structures.py tests/learners/test_local_*.py
 
 check: $(VENV)/.test-installed
 	$(TOGETHER) lint fast

@@ -1,7 +1,7 @@
 """Settings of all tests, in the two ways that they are run: compiled, and with kernels as plain Python.
 
 Modules that import PyTorch, which takes seconds, are left out when pytest collects.
-`tests/structure/test_dag_gnn.py` runs their examples, so that no other process of tests imports it.
+`tests/learners/test_dag_gnn.py` runs their examples, so that no other process of tests imports it.
 """
 
 import os

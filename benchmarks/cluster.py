@@ -29,13 +29,13 @@ from distributed import Client, LocalCluster
 from numpy.typing import NDArray
 
 import f2sl
+from f2sl.data.dask.engine import TileSplitEngine
+from f2sl.data.dask.runtime import Cluster
+from f2sl.data.dask.table import DaskTable
+from f2sl.data.memory.engine import MemoryEngine
+from f2sl.data.memory.table import MemoryTable
 from f2sl.network.sampling import sample_table
 from f2sl.stats.measures.information import Information
-from f2sl.storage.dask.engine import TileSplitEngine
-from f2sl.storage.dask.runtime import Cluster
-from f2sl.storage.dask.table import DaskTable
-from f2sl.storage.memory.engine import MemoryEngine
-from f2sl.storage.memory.table import MemoryTable
 
 STATES, EDGES_PER_VARIABLE, DELTA = 3, 1.2, 0.05
 N_FILES = 4

@@ -24,7 +24,7 @@ import pandas as pd
 import f2sl
 from comparing.page import put
 from f2sl.errors import F2SLWarning
-from f2sl.structure.resample import BOOTSTRAP, Resampling
+from f2sl.learners.resample import BOOTSTRAP, Resampling
 from f2sl_paper.harness.job import DONE, Ended
 from f2sl_paper.harness.lines import Lines, claimed_results
 

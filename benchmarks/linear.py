@@ -38,8 +38,8 @@ import pandas as pd
 import f2sl
 from comparing.causal_learn import MODULES as MODULE_OF
 from comparing.causal_learn import run_search
+from f2sl.data.engines import open_engine
 from f2sl.stats.scores.gaussian import GaussianBIC
-from f2sl.storage.protocol import open_engine
 from f2sl_paper.harness.job import Limits, Measured, Task, Work
 from f2sl_paper.harness.lines import Lines, claimed_results
 from f2sl_paper.harness.machine import describe, total_memory

@@ -22,9 +22,9 @@ import numpy as np
 import f2sl
 from f2sl._jit import popcount
 from f2sl._threads import available_cores
-from f2sl.reading import open_table
+from f2sl.data.memory.engine import MemoryEngine
+from f2sl.data.open import open_table
 from f2sl.stats.measures.information import Information
-from f2sl.storage.memory.engine import MemoryEngine
 from f2sl_paper.harness.machine import least_seconds, peak_bytes_of
 from sampling import GRAM_PRODUCT, ROWS, STATES, VARIABLES, gram_product, independent, sparse_network
 

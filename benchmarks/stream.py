@@ -28,9 +28,9 @@ from pyarrow import csv
 
 import f2sl
 from f2sl._memory import memory_limit
-from f2sl.reading.open import open_table
+from f2sl.data.open import open_table
+from f2sl.data.stream.engine import StreamEngine
 from f2sl.stats.measures.information import Information
-from f2sl.storage.stream.engine import StreamEngine
 
 ROWS_PER_FILE = 1_000_000
 ROWS_TO_WARM_UP = 20_000

@@ -30,8 +30,8 @@ import f2sl
 from f2sl._jit import popcount
 from f2sl._progress import Display, showing
 from f2sl._threads import available_cores
+from f2sl.data.memory.engine import MemoryEngine
 from f2sl.network.sampling import sample_table
-from f2sl.storage.memory.engine import MemoryEngine
 from f2sl_paper.harness.machine import peak_bytes
 
 ROWS, STATES, EDGES_PER_VARIABLE = 1000, 3, 1.2

@@ -31,15 +31,10 @@ ORDER = [
     ["_estimator", "_registry"],
     ["_rich"],
     ["graph"],
-    ["table"],
-    ["storage"],
-    ["reading"],
+    ["data"],
     ["stats"],
     ["network", "search"],
-    ["local"],
-    ["skeleton"],
-    ["orient"],
-    ["structure"],
+    ["learners"],
     ["view"],
     ["examples"],
     ["api"],
@@ -49,9 +44,8 @@ ORDER = [
     ["f2sl_paper"],
 ]
 RANK = {part: rank for rank, level in enumerate(ORDER) for part in level}
-ONLY_FIRST = {"graph", "table"}
-"""These two know nothing of the rest but the version, the errors, names of types, extensions and knowledge of
-edges, nor of each other."""
+ONLY_FIRST = {"graph"}
+"""It knows nothing of the rest but the version, errors, names of types, extensions and knowledge of edges."""
 FIRST = [part for level in ORDER[:5] for part in level]
 
 

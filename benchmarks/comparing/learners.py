@@ -12,15 +12,15 @@ from typing import Any, Self
 import numpy as np
 
 from comparing.causal_learn import run_search
+from f2sl.data.memory.engine import MemoryEngine
+from f2sl.data.open import open_table
 from f2sl.errors import OptionError
 from f2sl.graph import DAG
-from f2sl.local.base import LOCAL
-from f2sl.local.fcbf import FCBF, relevance_graph
-from f2sl.reading import open_table
+from f2sl.learners.base import STRUCTURE
+from f2sl.learners.local.base import LOCAL
+from f2sl.learners.local.fcbf import FCBF, relevance_graph
 from f2sl.search.hill_climbing import hill_climb
 from f2sl.stats.choose import make_score, related_pairs
-from f2sl.storage.memory.engine import MemoryEngine
-from f2sl.structure.base import STRUCTURE
 from f2sl_paper.settings import LEARNERS, PAPER, options_of
 
 EQUIVALENT_SAMPLE_SIZE = 10.0

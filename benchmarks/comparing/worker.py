@@ -19,9 +19,9 @@ import f2sl
 from comparing.data import DataSet, draw, network_of
 from comparing.learners import CAUSAL_LEARN, EQUIVALENT_SAMPLE_SIZE, YARDSTICK, Configuration
 from comparing.store import Key
-from f2sl.reading import open_table
+from f2sl.data.memory.engine import MemoryEngine
+from f2sl.data.open import open_table
 from f2sl.stats.choose import make_score
-from f2sl.storage.memory.engine import MemoryEngine
 from f2sl_paper.harness.job import Measured, Task, Work
 
 REPEATS, SHORT = 3, 1.0

@@ -66,9 +66,9 @@ def of_f2sl() -> dict[str, Learner]:
     MMPC-i and MMHC-i treat inconclusive tests as PyBNesian does: the variables are independent.
     """
     from decisive import DecisiveG2
+    from f2sl.data.memory.engine import MemoryEngine
     from f2sl.search.hill_climbing import hill_climb
     from f2sl.stats.choose import make_score
-    from f2sl.storage.memory.engine import MemoryEngine
 
     def by_name(algorithm: str, **options: Any) -> Learner:
         return lambda frame: lambda: f2sl.learn(frame, algorithm=algorithm, **options).graph_

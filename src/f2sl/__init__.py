@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from f2sl.api import learn_pc as learn_pc
     from f2sl.confidence import Confidence as Confidence
     from f2sl.confidence import bootstrap as bootstrap
+    from f2sl.data.open import check as check
+    from f2sl.data.open import open_table as open_table
+    from f2sl.data.table import Table as Table
     from f2sl.errors import DataError as DataError
     from f2sl.errors import F2SLError as F2SLError
     from f2sl.errors import FileError as FileError
@@ -36,32 +39,48 @@ if TYPE_CHECKING:
     from f2sl.graph import compare_pc as compare_pc
     from f2sl.graph import load_graph as load_graph
     from f2sl.knowledge import Knowledge as Knowledge
-    from f2sl.local.bamb import BAMB as BAMB
-    from f2sl.local.by_neighbours import HITONMB as HITONMB
-    from f2sl.local.by_neighbours import MMMB as MMMB
-    from f2sl.local.by_neighbours import PCMB as PCMB
-    from f2sl.local.confirmed import ConfirmedFCBF as ConfirmedFCBF
-    from f2sl.local.fcbf import FCBF as FCBF
-    from f2sl.local.grow_shrink import GSMB as GSMB
-    from f2sl.local.grow_shrink import IAMB as IAMB
-    from f2sl.local.grow_shrink import InterIAMB as InterIAMB
-    from f2sl.local.hiton_pc import HITONPC as HITONPC
-    from f2sl.local.mmpc import MMPC as MMPC
-    from f2sl.local.mrmr import MRMR as MRMR
-    from f2sl.local.pc_simple import PCSimple as PCSimple
-    from f2sl.local.s2tmb import S2TMB as S2TMB
-    from f2sl.local.s2tmb import S2TMBPC as S2TMBPC
-    from f2sl.local.sll import SLL as SLL
-    from f2sl.local.sll import SLLPC as SLLPC
-    from f2sl.local.stmb import STMB as STMB
-    from f2sl.local.tc_blankets import TCBlankets as TCBlankets
+    from f2sl.learners.boss import BOSS as BOSS
+    from f2sl.learners.by_best_networks import SLLc as SLLc
+    from f2sl.learners.by_best_networks import SLLg as SLLg
+    from f2sl.learners.dag_gnn import DAGGNN as DAGGNN
+    from f2sl.learners.exact_search import ExactSearch as ExactSearch
+    from f2sl.learners.f2sl import F2SLc as F2SLc
+    from f2sl.learners.f2sl import F2SLs as F2SLs
+    from f2sl.learners.f2sl_h import F2SLh as F2SLh
+    from f2sl.learners.ggsl import GGSL as GGSL
+    from f2sl.learners.gsbn import GSBN as GSBN
+    from f2sl.learners.hill_climbing import HillClimbing as HillClimbing
+    from f2sl.learners.hill_climbing import Tabu as Tabu
+    from f2sl.learners.local.bamb import BAMB as BAMB
+    from f2sl.learners.local.by_neighbours import HITONMB as HITONMB
+    from f2sl.learners.local.by_neighbours import MMMB as MMMB
+    from f2sl.learners.local.by_neighbours import PCMB as PCMB
+    from f2sl.learners.local.confirmed import ConfirmedFCBF as ConfirmedFCBF
+    from f2sl.learners.local.fcbf import FCBF as FCBF
+    from f2sl.learners.local.grow_shrink import GSMB as GSMB
+    from f2sl.learners.local.grow_shrink import IAMB as IAMB
+    from f2sl.learners.local.grow_shrink import InterIAMB as InterIAMB
+    from f2sl.learners.local.hiton_pc import HITONPC as HITONPC
+    from f2sl.learners.local.mmpc import MMPC as MMPC
+    from f2sl.learners.local.mrmr import MRMR as MRMR
+    from f2sl.learners.local.pc_simple import PCSimple as PCSimple
+    from f2sl.learners.local.s2tmb import S2TMB as S2TMB
+    from f2sl.learners.local.s2tmb import S2TMBPC as S2TMBPC
+    from f2sl.learners.local.sll import SLL as SLL
+    from f2sl.learners.local.sll import SLLPC as SLLPC
+    from f2sl.learners.local.stmb import STMB as STMB
+    from f2sl.learners.local.tc_blankets import TCBlankets as TCBlankets
+    from f2sl.learners.local_to_global import LocalToGlobal as LocalToGlobal
+    from f2sl.learners.mmhc import MMHC as MMHC
+    from f2sl.learners.mmhc import MMHCc as MMHCc
+    from f2sl.learners.notears import NOTEARS as NOTEARS
+    from f2sl.learners.pc_stable import PCStable as PCStable
+    from f2sl.learners.tc import TC as TC
     from f2sl.network import BayesianNetwork as BayesianNetwork
     from f2sl.network import GaussianNetwork as GaussianNetwork
     from f2sl.network import load_network as load_network
     from f2sl.network import random_network as random_network
     from f2sl.network import tile as tile
-    from f2sl.reading import check as check
-    from f2sl.reading import open_table as open_table
     from f2sl.stats.measures.base import Measure as Measure
     from f2sl.stats.measures.correlations import R2 as R2
     from f2sl.stats.measures.correlations import Correlation as Correlation
@@ -85,74 +104,55 @@ if TYPE_CHECKING:
     from f2sl.stats.tests.mixed import DegenerateGaussian as DegenerateGaussian
     from f2sl.stats.tests.x2 import X2 as X2
     from f2sl.stats.varsortability import varsortability as varsortability
-    from f2sl.structure.boss import BOSS as BOSS
-    from f2sl.structure.by_best_networks import SLLc as SLLc
-    from f2sl.structure.by_best_networks import SLLg as SLLg
-    from f2sl.structure.dag_gnn import DAGGNN as DAGGNN
-    from f2sl.structure.exact_search import ExactSearch as ExactSearch
-    from f2sl.structure.f2sl import F2SLc as F2SLc
-    from f2sl.structure.f2sl import F2SLs as F2SLs
-    from f2sl.structure.f2sl_h import F2SLh as F2SLh
-    from f2sl.structure.ggsl import GGSL as GGSL
-    from f2sl.structure.gsbn import GSBN as GSBN
-    from f2sl.structure.hill_climbing import HillClimbing as HillClimbing
-    from f2sl.structure.hill_climbing import Tabu as Tabu
-    from f2sl.structure.local_to_global import LocalToGlobal as LocalToGlobal
-    from f2sl.structure.mmhc import MMHC as MMHC
-    from f2sl.structure.mmhc import MMHCc as MMHCc
-    from f2sl.structure.notears import NOTEARS as NOTEARS
-    from f2sl.structure.pc_stable import PCStable as PCStable
-    from f2sl.structure.tc import TC as TC
-    from f2sl.table import Table as Table
     from f2sl.view.page import show as show
     from f2sl.view.plot import plot as plot
 
 _HOMES = {
     "AIC": "stats.scores.likelihood",
-    "BAMB": "local.bamb",
+    "BAMB": "learners.local.bamb",
     "BayesianNetwork": "network",
     "BDeu": "stats.scores.dirichlet",
     "BDs": "stats.scores.dirichlet",
     "BGe": "stats.scores.gaussian",
     "BIC": "stats.scores.likelihood",
     "bootstrap": "confidence",
-    "BOSS": "structure.boss",
-    "check": "reading",
+    "BOSS": "learners.boss",
+    "check": "data.open",
     "CITest": "stats.tests.base",
     "compare": "graph",
     "compare_pc": "graph",
     "ConditionalGaussian": "stats.tests.mixed",
     "ConditionalGaussianBIC": "stats.scores.mixed",
     "Confidence": "confidence",
-    "ConfirmedFCBF": "local.confirmed",
+    "ConfirmedFCBF": "learners.local.confirmed",
     "Correlation": "stats.measures.correlations",
     "DAG": "graph",
-    "DAGGNN": "structure.dag_gnn",
+    "DAGGNN": "learners.dag_gnn",
     "DataError": "errors",
     "DegenerateGaussian": "stats.tests.mixed",
     "DegenerateGaussianBIC": "stats.scores.mixed",
-    "ExactSearch": "structure.exact_search",
+    "ExactSearch": "learners.exact_search",
     "example_path": "examples",
     "Explained": "stats.measures.mixed",
-    "F2SLc": "structure.f2sl",
+    "F2SLc": "learners.f2sl",
     "F2SLError": "errors",
-    "F2SLh": "structure.f2sl_h",
-    "F2SLs": "structure.f2sl",
-    "FCBF": "local.fcbf",
+    "F2SLh": "learners.f2sl_h",
+    "F2SLs": "learners.f2sl",
+    "FCBF": "learners.local.fcbf",
     "FileError": "errors",
     "FisherZ": "stats.tests.fisher_z",
     "G2": "stats.tests.g2",
     "GaussianBIC": "stats.scores.gaussian",
     "GaussianNetwork": "network",
-    "GGSL": "structure.ggsl",
+    "GGSL": "learners.ggsl",
     "GraphError": "errors",
-    "GSBN": "structure.gsbn",
-    "GSMB": "local.grow_shrink",
-    "HillClimbing": "structure.hill_climbing",
-    "HITONMB": "local.by_neighbours",
-    "HITONPC": "local.hiton_pc",
-    "IAMB": "local.grow_shrink",
-    "InterIAMB": "local.grow_shrink",
+    "GSBN": "learners.gsbn",
+    "GSMB": "learners.local.grow_shrink",
+    "HillClimbing": "learners.hill_climbing",
+    "HITONMB": "learners.local.by_neighbours",
+    "HITONPC": "learners.local.hiton_pc",
+    "IAMB": "learners.local.grow_shrink",
+    "InterIAMB": "learners.local.grow_shrink",
     "K2": "stats.scores.dirichlet",
     "Knowledge": "knowledge",
     "learn": "api",
@@ -162,39 +162,39 @@ _HOMES = {
     "load_example_graph": "examples",
     "load_graph": "graph",
     "load_network": "network",
-    "LocalToGlobal": "structure.local_to_global",
+    "LocalToGlobal": "learners.local_to_global",
     "Measure": "stats.measures.base",
     "MI": "stats.measures.information",
-    "MMHC": "structure.mmhc",
-    "MMHCc": "structure.mmhc",
-    "MMMB": "local.by_neighbours",
-    "MMPC": "local.mmpc",
-    "MRMR": "local.mrmr",
-    "NOTEARS": "structure.notears",
-    "open_table": "reading",
+    "MMHC": "learners.mmhc",
+    "MMHCc": "learners.mmhc",
+    "MMMB": "learners.local.by_neighbours",
+    "MMPC": "learners.local.mmpc",
+    "MRMR": "learners.local.mrmr",
+    "NOTEARS": "learners.notears",
+    "open_table": "data.open",
     "option": "_options",
     "OptionError": "errors",
-    "PCMB": "local.by_neighbours",
-    "PCSimple": "local.pc_simple",
-    "PCStable": "structure.pc_stable",
+    "PCMB": "learners.local.by_neighbours",
+    "PCSimple": "learners.local.pc_simple",
+    "PCStable": "learners.pc_stable",
     "PDAG": "graph",
     "plot": "view.plot",
     "R2": "stats.measures.correlations",
     "random_network": "network",
-    "S2TMB": "local.s2tmb",
-    "S2TMBPC": "local.s2tmb",
+    "S2TMB": "learners.local.s2tmb",
+    "S2TMBPC": "learners.local.s2tmb",
     "Score": "stats.scores.base",
     "show": "view.page",
-    "SLL": "local.sll",
-    "SLLc": "structure.by_best_networks",
-    "SLLg": "structure.by_best_networks",
-    "SLLPC": "local.sll",
-    "STMB": "local.stmb",
+    "SLL": "learners.local.sll",
+    "SLLc": "learners.by_best_networks",
+    "SLLg": "learners.by_best_networks",
+    "SLLPC": "learners.local.sll",
+    "STMB": "learners.local.stmb",
     "SU": "stats.measures.information",
-    "Table": "table",
-    "Tabu": "structure.hill_climbing",
-    "TC": "structure.tc",
-    "TCBlankets": "local.tc_blankets",
+    "Table": "data.table",
+    "Tabu": "learners.hill_climbing",
+    "TC": "learners.tc",
+    "TCBlankets": "learners.local.tc_blankets",
     "tile": "network",
     "varsortability": "stats.varsortability",
     "X2": "stats.tests.x2",

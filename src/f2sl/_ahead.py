@@ -51,7 +51,7 @@ def nothing_compiled() -> bool:
     """
     if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
         return False
-    place = Path(__file__).parent / "storage" / "memory"
+    place = Path(__file__).parent / "data" / "memory"
     given = os.environ.get("NUMBA_CACHE_DIR")
     if given and _writable(Path(given)):
         found = Path(given).glob("memory_*/*.nbi")

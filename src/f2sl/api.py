@@ -17,8 +17,14 @@ from f2sl._owners import refuse_unknown
 from f2sl._progress import stage
 from f2sl._registry import Registry
 from f2sl._synonyms import SAME_OPTIONS
+from f2sl.data.engines import open_engine
+from f2sl.data.notes import warn_of_identifiers
+from f2sl.data.open import open_for
+from f2sl.data.table import Table
+from f2sl.data.transform import for_learning
 from f2sl.errors import DataError, F2SLWarning, Interrupted, OptionError, unknown_name
-from f2sl.local.base import (
+from f2sl.learners.base import STRUCTURE, StructureLearner, display_for
+from f2sl.learners.local.base import (
     LOCAL,
     MARKOV_BLANKET,
     LocalLearner,
@@ -26,13 +32,7 @@ from f2sl.local.base import (
     obeying,
     obeying_one,
 )
-from f2sl.local.found import FoundSet, FoundSets
-from f2sl.reading.open import open_for
-from f2sl.reading.transform import for_learning
-from f2sl.storage.protocol import open_engine
-from f2sl.structure.base import STRUCTURE, StructureLearner, display_for
-from f2sl.table import Table
-from f2sl.table.notes import warn_of_identifiers
+from f2sl.learners.local.found import FoundSet, FoundSets
 
 
 class Handed(NamedTuple):

@@ -15,9 +15,9 @@ from f2sl._options import CATALOGUE, PURPOSES
 from f2sl.cli.app import main
 from f2sl.cli.options import FLAGS
 from f2sl.graph import DAG, PDAG, load_graph
-from f2sl.local.base import LOCAL, MARKOV_BLANKET
+from f2sl.learners.base import STRUCTURE
+from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
 from f2sl.stats.registries import CI_TESTS, MEASURES, SCORES
-from f2sl.structure.base import STRUCTURE
 from marks import posix_only
 
 NAMED = {"--ci-test": CI_TESTS, "--score": SCORES, "--measure": MEASURES}

@@ -15,10 +15,10 @@ from cli_process import MODULE, learned, small_table, together, write_csv
 from f2sl import DAG, PDAG, FileError, api, load_graph
 from f2sl._estimator import Estimator
 from f2sl.cli.app import main
-from f2sl.local.fcbf import FCBF
-from f2sl.reading import open as reading
-from f2sl.structure import base as structure
-from f2sl.table import Table
+from f2sl.data import open as reading
+from f2sl.data.table import Table
+from f2sl.learners import base as structure
+from f2sl.learners.local.fcbf import FCBF
 
 GRAPH = PDAG([*"abcdef"], [("a", "c"), ("b", "c")], [("e", "f")])
 TRUTH = DAG([*"abcdef"], [("a", "c"), ("b", "c"), ("e", "f")])
@@ -266,7 +266,7 @@ def test_a_dag_is_compared_and_saved(csv, tmp_path, capsys):
 
 
 def test_what_cannot_be_extended_is_said(tmp_path, capsys, monkeypatch):
-    from f2sl.structure.f2sl import F2SLc
+    from f2sl.learners.f2sl import F2SLc
 
     square = PDAG([*"abcd"], undirected=[("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")])
     monkeypatch.setattr(F2SLc, "_learn", lambda self, engine, names: square)
@@ -344,7 +344,7 @@ def test_ten_runs_give_the_same_bytes(csv, tmp_path):
 @pytest.mark.parametrize("algorithm", ["f2sl-c", "f2sl-s"])
 def test_neither_threads_nor_the_order_of_columns_matter(tmp_path, algorithm):
     from f2sl import example_path
-    from f2sl.reading.files import data_files, read_files
+    from f2sl.data.files import data_files, read_files
 
     table, _ = read_files(data_files(example_path("alarm")))
     backwards = tmp_path / "backwards.parquet"

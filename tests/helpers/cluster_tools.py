@@ -16,14 +16,14 @@ from distributed import Client, LocalCluster
 from distributed.utils import get_mp_context
 
 from f2sl._progress import Display, showing
-from f2sl.storage.dask.runtime import Cluster
+from f2sl.data.dask.runtime import Cluster
 
 # Workers are forked from a process that has imported everything, which is far quicker than beginning anew.
 dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
 LOADED = [
     "distributed",
-    "f2sl.storage.dask.engine",
-    "f2sl.reading.into_dask",
+    "f2sl.data.dask.engine",
+    "f2sl.data.dask.reading",
     "f2sl.stats.scores.dirichlet",
     "pandas",
 ]

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from f2sl.data.memory.table import MemoryTable
+from f2sl.data.moments import Moments
 from f2sl.graph import DAG
 from f2sl.stats.tests.fisher_z import FisherZ
-from f2sl.storage.memory.table import MemoryTable
-from f2sl.storage.moments import Moments
 
 NEARLY_ALL_THERE_IS = 10**16
 """As many rows as make a test of correlations as good as an oracle."""

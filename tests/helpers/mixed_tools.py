@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from f2sl.storage.memory.table import MemoryTable
-from f2sl.table.column import Column
+from f2sl.data.column import Column
+from f2sl.data.memory.table import MemoryTable
 
 
 def _alike(a, b):

@@ -7,13 +7,13 @@ from itertools import combinations
 
 import f2sl
 from f2sl.graph import DAG
-from f2sl.local.base import LOCAL
-from f2sl.local.grow_shrink import GSMB
-from f2sl.local.mmpc import MMPC
-from f2sl.orient.v_structures import find_v_structures, orient_by_independence
-from f2sl.skeleton import join
-from f2sl.structure.gsbn import along_paths, colliders_of_blankets, links_of_blankets
-from f2sl.structure.pc_stable import stable_skeleton, unseparated_colliders
+from f2sl.learners.gsbn import along_paths, colliders_of_blankets, links_of_blankets
+from f2sl.learners.local.base import LOCAL
+from f2sl.learners.local.grow_shrink import GSMB
+from f2sl.learners.local.mmpc import MMPC
+from f2sl.learners.pc_stable import stable_skeleton, unseparated_colliders
+from f2sl.learners.skeleton import join
+from f2sl.learners.v_structures import find_v_structures, orient_by_independence
 from oracle import nearness, of_graph
 
 PC = ["mmpc", "hiton-pc", "pc-simple"]

@@ -3,8 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from f2sl.storage.memory.engine import MemoryEngine
-from f2sl.storage.memory.table import MemoryTable
+from f2sl.data.memory.engine import MemoryEngine
+from f2sl.data.memory.table import MemoryTable
 
 
 def make_table(codes, cardinalities=None):

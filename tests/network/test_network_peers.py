@@ -12,9 +12,9 @@ import pytest
 from scipy.stats import chi2, chi2_contingency
 
 import f2sl
+from f2sl.data.memory.engine import MemoryEngine
 from f2sl.network.bundled import REPOSITORY
 from f2sl.stats.choose import make_score, make_test
-from f2sl.storage.memory.engine import MemoryEngine
 from marks import compiled_only
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), compiled_only]

@@ -12,11 +12,11 @@ import naive
 import naive_exact
 from f2sl import _deadline
 from f2sl.errors import F2SLWarning, Interrupted, OptionError
+from f2sl.learners import exact_search
 from f2sl.search import exact
 from f2sl.search.exact import best_networks, count_lattice
 from f2sl.stats.choose import make_score, make_set_scores
 from f2sl.stats.scores.base import LEAST
-from f2sl.structure import exact_search
 from marks import compiled_only
 from tables import make_engine, make_table, related_codes
 

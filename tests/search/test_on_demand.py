@@ -7,13 +7,13 @@ import pytest
 
 import f2sl
 from f2sl.constraints import Constraints
-from f2sl.reading import open_table
+from f2sl.data.memory.engine import MemoryEngine
+from f2sl.data.open import open_table
 from f2sl.search.orders import on_demand
 from f2sl.search.orders.determined import Determined
 from f2sl.search.orders.on_demand import OnDemand, extended
 from f2sl.search.orders.parent_sets import ParentSets, parent_sets
 from f2sl.stats.choose import make_score, make_test
-from f2sl.storage.memory.engine import MemoryEngine
 
 PRIOR = -2.0
 

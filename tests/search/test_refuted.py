@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import f2sl
 import naive
 from f2sl.constraints import Constraints
+from f2sl.data.engines import open_engine
 from f2sl.search.growing.refuted import DEVIATIONS, SHARE, without_refuted
 from f2sl.stats.tests.mixed import DegenerateGaussian
-from f2sl.storage.protocol import open_engine
 from marks import few_examples
 
 A, B, NUMBER, X, Y = range(5)

@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
+from f2sl.data.engines import Queries
 from f2sl.errors import OptionError
 from f2sl.stats.choose import make_set_scores
 from f2sl.stats.scores import sets
 from f2sl.stats.scores.base import IMPOSSIBLE, LEAST, words_of
-from f2sl.storage.protocol import Queries
 from tables import make_engine, random_codes, related_codes
 
 pytestmark = pytest.mark.kernels

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from scipy.stats import chi2, chi2_contingency
 
 import naive
+from f2sl.data.engines import Queries, open_engine
+from f2sl.data.memory.engine import MOST_PLANES
 from f2sl.errors import OptionError
 from f2sl.stats import answers as subset_module
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, reliable_subsets, subsets
@@ -18,8 +20,6 @@ from f2sl.stats.tests import g2
 from f2sl.stats.tests._kernels import TESTS_PER_OCCURRENCE, TESTS_PER_SORTED_PLANE
 from f2sl.stats.tests.base import chi_squared_tail, strengths
 from f2sl.stats.tests.g2 import UntilDecided
-from f2sl.storage.memory.engine import MOST_PLANES
-from f2sl.storage.protocol import Queries, open_engine
 from mixed_tools import drawn_gaps, mixed_table
 from tables import make_engine, random_codes, related_codes
 

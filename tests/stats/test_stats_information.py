@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
+from f2sl.data.engines import Queries
 from f2sl.stats.choose import related_pairs
 from f2sl.stats.measures.information import Information, LogTable
 from f2sl.stats.tests.g2 import G2Statistic
-from f2sl.storage.protocol import Queries
 from tables import make_engine, random_codes, related_codes
 
 pytestmark = pytest.mark.kernels

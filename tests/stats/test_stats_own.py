@@ -15,10 +15,11 @@ from sklearn.base import clone
 import f2sl
 import naive
 from f2sl.errors import OptionError
-from f2sl.local.base import LOCAL, MARKOV_BLANKET, LocalLearner
-from f2sl.local.by_tests import ByTests
-from f2sl.local.fcbf import FCBF
-from f2sl.local.mmpc import MMPC
+from f2sl.learners.base import STRUCTURE, StructureLearner
+from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET, LocalLearner
+from f2sl.learners.local.by_tests import ByTests
+from f2sl.learners.local.fcbf import FCBF
+from f2sl.learners.local.mmpc import MMPC
 from f2sl.search.hill_climbing import hill_climb
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, reliable_subsets
 from f2sl.stats.choose import (
@@ -42,7 +43,6 @@ from f2sl.stats.scores.likelihood import BIC
 from f2sl.stats.scores.tables import TableScore
 from f2sl.stats.tests.g2 import G2
 from f2sl.stats.tests.x2 import X2
-from f2sl.structure.base import STRUCTURE, StructureLearner
 from gaussian_tools import moments, related_values
 from tables import make_engine, related_codes
 

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
+from f2sl.data.memory.engine import MemoryEngine
+from f2sl.data.open import open_table
 from f2sl.errors import OptionError
-from f2sl.reading import open_table
 from f2sl.stats.choose import make_score
 from f2sl.stats.scores import dirichlet
 from f2sl.stats.scores.likelihood import LogLikelihood
-from f2sl.storage.memory.engine import MemoryEngine
 from marks import examples
 from tables import make_engine, random_codes, related_codes
 

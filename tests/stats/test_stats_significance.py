@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 import f2sl
 import naive
 import naive_gaussian
-from f2sl.local.fcbf import FCBF
+from f2sl.data.engines import FoundPairs
+from f2sl.data.memory.engine import MemoryEngine
+from f2sl.data.stream.engine import StreamEngine
+from f2sl.data.stream.table import StreamTable
+from f2sl.learners.local.fcbf import FCBF
 from f2sl.stats.choose import related_pairs, significant_pairs
 from f2sl.stats.measures import significance
 from f2sl.stats.measures.significance import SignificantPairs
 from f2sl.stats.tests.g2 import G2OfPairs
-from f2sl.storage.memory.engine import MemoryEngine
-from f2sl.storage.protocol import FoundPairs
-from f2sl.storage.stream.engine import StreamEngine
-from f2sl.storage.stream.table import StreamTable
 from gaussian_tools import moments, related_values
 from tables import make_engine, make_table, random_codes, related_codes
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import f2sl
-from f2sl.local.base import LOCAL, MARKOV_BLANKET
-from f2sl.structure.base import STRUCTURE
+from f2sl.learners.base import STRUCTURE
+from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
 from paths import ROOT
 
 TOOLS = ROOT / "tools"

@@ -15,13 +15,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from f2sl.data.open import open_table
+from f2sl.data.table import Table
 from f2sl.errors import FileError
 from f2sl.graph import DAG
 from f2sl.network import BayesianNetwork
 from f2sl.network.bundled import load_network
 from f2sl.network.sampling import sample_table
-from f2sl.reading import open_table
-from f2sl.table import Table
 from f2sl_paper.settings import NETWORKS, seed_of
 from f2sl_paper.store import NetworkFacts
 from f2sl_paper.supplement import FILES, Supplement

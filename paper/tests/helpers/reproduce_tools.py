@@ -19,7 +19,7 @@ from f2sl_paper.store import FILE, read_results
 MISBEHAVING_GSBN = """
 import os, time
 from f2sl_paper import figures
-from f2sl.structure.gsbn import GSBN
+from f2sl.learners.gsbn import GSBN
 
 figures.pictures = lambda cells: []
 

@@ -23,7 +23,7 @@ def check(reading: TableOptions, as_json: AsJson = False) -> None:
     """
     with in_terms_of_flags():
         reading.check()
-        from f2sl.reading import check as check_table
+        from f2sl.data.open import check as check_table
 
         report = check_table(reading.data, **reading.options())
     problems, notes = ([as_flags(text) for text in texts] for texts in (report.problems, report.notes))

@@ -53,10 +53,10 @@ def fit(
         check_distinct(out, [graph, *([] if reading.place is None else [reading.place])])
         reading.check()
         known = load_any_graph(graph)
+        from f2sl.data.column import NUMBER
+        from f2sl.data.open import open_for
         from f2sl.network.checks import check_edges
         from f2sl.network.fitting import dag_of_network, fit_learned
-        from f2sl.reading.open import open_for
-        from f2sl.table import NUMBER
 
         table = open_for(
             ("states", "number", "mixed"),

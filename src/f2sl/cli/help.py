@@ -73,9 +73,9 @@ def known_names(command: str, option: str) -> list[str]:
     """
     if option not in ("algorithm", "pc", "ci_test", "measure", "score"):
         return []
-    from f2sl.local.base import LOCAL, MARKOV_BLANKET
+    from f2sl.learners.base import STRUCTURE
+    from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
     from f2sl.stats.choose import choices
-    from f2sl.structure.base import STRUCTURE
 
     if option in ("algorithm", "pc"):
         registries = {"pc": LOCAL, "mb": MARKOV_BLANKET}

@@ -36,7 +36,7 @@ from f2sl.cli.why import command_to_explain
 from f2sl.errors import Interrupted
 
 if TYPE_CHECKING:
-    from f2sl.table import Table
+    from f2sl.data.table import Table
     from f2sl.view.page import Distributions
 
 EXAMPLES = examples(
@@ -164,7 +164,7 @@ def _check_files(
 
 def _learner(algorithm: str, options: dict[str, Any], jobs: int | None) -> tuple[Any, str]:
     """Create the learner; return also its registered name, of which `algorithm` may be a synonym."""
-    from f2sl.structure.base import STRUCTURE
+    from f2sl.learners.base import STRUCTURE
 
     options = options if jobs is None else {**options, "n_jobs": jobs}
     return create_learner(STRUCTURE, algorithm, options), STRUCTURE.resolve(algorithm)

@@ -28,8 +28,8 @@ from f2sl.errors import Interrupted, printable
 
 if TYPE_CHECKING:
     from f2sl._registry import Registry
-    from f2sl.local.found import FoundSet, FoundSets
-    from f2sl.table import Table
+    from f2sl.data.table import Table
+    from f2sl.learners.local.found import FoundSet, FoundSets
 
 PC_EXAMPLES = examples(
     "f2sl pc data.csv Smoking",
@@ -98,7 +98,7 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
     with in_terms_of_flags():
         asked.reading.check()
         from f2sl._threads import note_of_jobs
-        from f2sl.table.notes import remarks
+        from f2sl.data.notes import remarks
 
         registry, noun = _learners_of(command)
         learner = create_learner(registry, asked.algorithm, asked.options)
@@ -141,7 +141,7 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
 
 def _as_json(command: str, found: FoundSet | FoundSets) -> dict[str, Any]:
     """Return members and separating sets: of one variable, or of each by name."""
-    from f2sl.local.found import FoundSets  # here, so that showing help does not load NumPy
+    from f2sl.learners.local.found import FoundSets  # here, so that showing help does not load NumPy
 
     if isinstance(found, FoundSets):
         parts = {name: _as_json(command, one) for name, one in found.items()}
@@ -155,7 +155,7 @@ def _as_json(command: str, found: FoundSet | FoundSets) -> dict[str, Any]:
 
 def _show(found: FoundSet | FoundSets, noun: str, unit: str, how: str) -> None:
     """Print a table: a row for each member, or for each variable."""
-    from f2sl.local.found import FoundSets  # here, so that showing help does not load NumPy
+    from f2sl.learners.local.found import FoundSets  # here, so that showing help does not load NumPy
 
     if isinstance(found, FoundSets):
         links = [
@@ -171,6 +171,6 @@ def _show(found: FoundSet | FoundSets, noun: str, unit: str, how: str) -> None:
 
 def _learners_of(command: str) -> tuple[Registry, str]:
     """Return the learners of a command, and what it calls a member."""
-    from f2sl.local.base import LOCAL, MARKOV_BLANKET
+    from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
 
     return (LOCAL, "neighbour") if command == "pc" else (MARKOV_BLANKET, "member")

@@ -447,7 +447,7 @@ def as_flags(text: str) -> str:
     >>> as_flags('kinds={"x": "number"}, bins=5, bins={"x": 4}, missing="drop", memory=')
     '--number x, --bins 5, --bins x=4, --missing drop, --memory'
     """
-    from f2sl.reading.kinds import AS_ONE
+    from f2sl.data.kinds import AS_ONE
 
     def flag(assigned: re.Match[str]) -> str:
         option, written = assigned.groups()

@@ -44,9 +44,9 @@ def predict(
     the target, only the type of that column is used.
     """
     with in_terms_of_flags():
-        from f2sl.reading.files import data_files, read_files
-        from f2sl.reading.formats import table_bytes, writer_for
-        from f2sl.reading.open import text_options
+        from f2sl.data.files import data_files, read_files
+        from f2sl.data.formats import table_bytes, writer_for
+        from f2sl.data.open import text_options
 
         if out is not None:
             from f2sl.graph.atomic import check_can_write

@@ -37,7 +37,7 @@ from f2sl.cli.options import (
 from f2sl.errors import FileError, OptionError
 
 if TYPE_CHECKING:
-    from f2sl.table import Table
+    from f2sl.data.table import Table
 
 
 @dataclass(frozen=True)

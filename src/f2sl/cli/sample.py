@@ -15,7 +15,7 @@ from f2sl.cli.output import count
 from f2sl.errors import OptionError, printable
 
 if TYPE_CHECKING:
-    from f2sl.table import Table
+    from f2sl.data.table import Table
 
 EXAMPLES = examples(
     "f2sl sample alarm --rows 1000 --seed 1 --out alarm.csv",
@@ -48,9 +48,9 @@ def sample(
         whole("seed", seed)
         if out is None:
             raise OptionError("nothing to write: give --out FILE.csv")
+        from f2sl.data.formats import table_bytes, writer_for
         from f2sl.graph.atomic import check_can_write
         from f2sl.network.sampling import sample_table, to_arrow
-        from f2sl.reading.formats import table_bytes, writer_for
 
         writer_for(out)
         check_can_write(out)

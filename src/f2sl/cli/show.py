@@ -17,8 +17,8 @@ from f2sl.cli.options import Encoding, Silent, as_written, create_learner, in_te
 from f2sl.errors import OptionError, printable
 
 if TYPE_CHECKING:
+    from f2sl.data.table import Table
     from f2sl.graph import PDAG
-    from f2sl.table import Table
 
 EXAMPLES = examples(
     "f2sl show graph.json --out page.html",
@@ -79,7 +79,7 @@ def show(
         else:
             shown: Any = None if data is None else str(data)
             if shown is not None and encoding is not None:
-                from f2sl.reading.open import open_table
+                from f2sl.data.open import open_table
 
                 shown = open_table(shown, encoding=encoding)
             save_page(what, out, data=shown, **options)
@@ -92,8 +92,8 @@ def show(
 @contextmanager
 def _learned_again(graph: PDAG, data: str, encoding: str | None) -> Iterator[tuple[Any, Table, list[str]]]:
     """Learn a graph again from its table; yield the learner (None if the graph differs) and the table."""
-    from f2sl.reading.open import open_for
-    from f2sl.structure.base import STRUCTURE
+    from f2sl.data.open import open_for
+    from f2sl.learners.base import STRUCTURE
 
     how: Any = graph.learned_by
     known = {} if graph.knowledge is None else {"knowledge": graph.knowledge}

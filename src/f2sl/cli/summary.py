@@ -15,8 +15,8 @@ from f2sl.errors import printable
 
 if TYPE_CHECKING:
     from f2sl.cli.reading import TableOptions
+    from f2sl.data.table import Table
     from f2sl.graph import PDAG, Comparison
-    from f2sl.table import Table
 
 STRONGEST = 10
 LEAST_REST = 0.05

@@ -38,8 +38,8 @@ def why(
     """
     with in_terms_of_flags():
         reading.check()
-        from f2sl.reading.open import open_for
-        from f2sl.structure.base import STRUCTURE
+        from f2sl.data.open import open_for
+        from f2sl.learners.base import STRUCTURE
         from f2sl.view.explain import check_pair, explain_all
 
         jobs = {} if reading.jobs is None else {"n_jobs": reading.jobs}

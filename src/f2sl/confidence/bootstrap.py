@@ -19,17 +19,17 @@ from f2sl.api import make_learner
 from f2sl.confidence.journal import Journal, check_same
 from f2sl.confidence.result import Confidence, Tally, checked_threshold
 from f2sl.confidence.workers import run_here, run_in_processes, run_on_cluster
+from f2sl.data.column import read_as
+from f2sl.data.memory.table import MemoryTable
+from f2sl.data.notes import remarks, warn_of_identifiers
+from f2sl.data.open import open_for
+from f2sl.data.table import Table
+from f2sl.data.transform import for_learning
 from f2sl.errors import DataError, F2SLError, FileError, Interrupted, OptionError
 from f2sl.graph import check_writable
 from f2sl.graph.io import check_holds
-from f2sl.reading.open import open_for
-from f2sl.reading.transform import for_learning
-from f2sl.storage.memory.table import MemoryTable
-from f2sl.structure.base import STRUCTURE, StructureLearner
-from f2sl.structure.resample import BOOTSTRAP, METHODS, SUBSAMPLE, Resampling
-from f2sl.table import Table
-from f2sl.table.column import read_as
-from f2sl.table.notes import remarks, warn_of_identifiers
+from f2sl.learners.base import STRUCTURE, StructureLearner
+from f2sl.learners.resample import BOOTSTRAP, METHODS, SUBSAMPLE, Resampling
 
 HERE = object()
 """Value of the scheduler for workers that are processes of this machine."""
@@ -265,7 +265,7 @@ def _runner(
     jobs = resolve_jobs(n_jobs)
     if scheduler is not None:
         from f2sl._memory import memory_limit
-        from f2sl.storage.dask.runtime import Cluster
+        from f2sl.data.dask.runtime import Cluster
 
         cluster = Cluster.connect(None if scheduler is HERE else scheduler, jobs, memory_limit(None))
         own.callback(cluster.close)

@@ -16,7 +16,7 @@ import numpy as np
 
 from f2sl.errors import FileError, OptionError
 from f2sl.graph.atomic import claimed
-from f2sl.structure.resample import Replicate
+from f2sl.learners.resample import Replicate
 
 SUFFIX = ".replicates"
 

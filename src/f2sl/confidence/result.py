@@ -15,12 +15,12 @@ import numpy as np
 from f2sl._arrays import Floats, Integers
 from f2sl.confidence.average import averaged_graph, bound_on_false_links, estimated_threshold
 from f2sl.constraints import Constraints
+from f2sl.data.column import ReadAs
 from f2sl.errors import FileError, OptionError
 from f2sl.graph import PDAG, FormatError, save_graph, write_atomically
 from f2sl.graph.formats import json_file
 from f2sl.knowledge import Knowledge
-from f2sl.structure.resample import SUBSAMPLE, Replicate
-from f2sl.table.column import ReadAs
+from f2sl.learners.resample import SUBSAMPLE, Replicate
 
 FORMAT = json_file.CONFIDENCE
 

@@ -21,12 +21,12 @@ from multiprocessing.connection import Connection, wait
 from typing import TYPE_CHECKING, Any, cast
 
 from f2sl._threads import one_blas_thread
+from f2sl.data.memory.table import MemoryTable
 from f2sl.errors import F2SLError
-from f2sl.storage.memory.table import MemoryTable
-from f2sl.structure.resample import Replicate, Resampling
+from f2sl.learners.resample import Replicate, Resampling
 
 if TYPE_CHECKING:
-    from f2sl.storage.dask.runtime import Cluster
+    from f2sl.data.dask.runtime import Cluster
 
 AHEAD = 2
 """Replicates that a process has at a time: one to work on, and the next."""
@@ -181,7 +181,7 @@ def run_on_cluster(
     resampling: Resampling, table: MemoryTable, numbers: Iterable[int], cluster: Cluster
 ) -> Iterator[Replicate]:
     """Run replicates on the workers of a cluster: the table is sent once, and each replicate is a task."""
-    from f2sl.storage.dask.runtime import Held
+    from f2sl.data.dask.runtime import Held
 
     sent = Held(cluster, lambda: cluster.scatter([(resampling, table)])[0])
     yield from cluster.map(lambda number: cluster.submit(_task, sent.get(), number), numbers)

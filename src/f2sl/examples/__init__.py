@@ -48,7 +48,7 @@ def load_example(name: str) -> Any:
     >>> load_example("asia").shape
     (5000, 8)
     """
-    from f2sl.reading.files import data_files, read_files
+    from f2sl.data.files import data_files, read_files
 
     table, _ = read_files(data_files(example_path(name)))
     try:

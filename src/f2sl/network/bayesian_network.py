@@ -40,6 +40,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from f2sl._owners import refuse_unknown
+from f2sl.data.column import NUMBER, STATES
 from f2sl.errors import GraphError, unknown_name
 from f2sl.graph import DAG
 from f2sl.network.checks import (
@@ -55,7 +56,6 @@ from f2sl.network.checks import (
     checked_states,
     checked_table,
 )
-from f2sl.table import NUMBER, STATES
 
 if TYPE_CHECKING:
     from f2sl.network.inference import MostProbable

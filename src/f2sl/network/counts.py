@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers, Mask
 from f2sl._constants import AUTO, OTHER
+from f2sl.data.binning import interval_codes
+from f2sl.data.column import MIXED, NUMBER, STATES, ReadAs
+from f2sl.data.open import open_for
+from f2sl.data.table import Table
 from f2sl.errors import DataError, shown, unknown_name
-from f2sl.reading.binning import interval_codes
-from f2sl.reading.open import open_for
-from f2sl.table import NUMBER, STATES, Table
-from f2sl.table.column import MIXED, ReadAs
 
 TRUTH_VALUES = ("true", "false")
 """Labels that readers of CSV files take for booleans, in any case: TRUE comes back as True."""

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from f2sl._constants import REMARKS
+from f2sl.data.column import NUMBER
 from f2sl.errors import FileError, shown
 from f2sl.graph.atomic import write_atomically
 from f2sl.graph.formats.common import FormatError, decoded
@@ -30,7 +31,6 @@ from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.formats import hugin_file, json_file, xdsl_file, xmlbif_file
 from f2sl.network.formats.bif_parser import read_bif
 from f2sl.network.formats.bif_writer import write_bif
-from f2sl.table import NUMBER
 
 
 class Format(NamedTuple):

@@ -10,11 +10,12 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl._options import not_negative
+from f2sl.data.column import NUMBER, STATES
+from f2sl.data.table import Table
 from f2sl.errors import DataError, shown_list
 from f2sl.graph import DAG, PDAG
 from f2sl.network.checks import Equation, check_dag, check_edges, check_nodes, check_size, checked_states
 from f2sl.network.counts import Families, columns_of, table_of
-from f2sl.table import NUMBER, STATES, Table
 
 if TYPE_CHECKING:
     from f2sl.network.bayesian_network import BayesianNetwork

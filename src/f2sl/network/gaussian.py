@@ -12,11 +12,11 @@ from typing import ClassVar, Self
 
 import numpy as np
 
+from f2sl.data.column import NUMBER
 from f2sl.errors import DataError
 from f2sl.graph import DAG
 from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.checks import FloatArray, check_covers, check_dag, check_nodes
-from f2sl.table import NUMBER
 
 Edge = tuple[str, str]
 

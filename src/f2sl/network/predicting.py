@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
+from f2sl.data.binning import interval_codes
+from f2sl.data.column import STATES
+from f2sl.data.frames import Source, open_source
+from f2sl.data.open import is_path
+from f2sl.data.table import Table
+from f2sl.data.values import RawColumn, Refused
 from f2sl.errors import DataError, OptionError, shown, shown_list, unknown_name
 from f2sl.network.counts import placed_code
 from f2sl.network.inference import AskedOfNumber, AskedOfStates, Given
-from f2sl.reading.binning import interval_codes
-from f2sl.reading.frames import Source, open_source
-from f2sl.reading.open import is_path
-from f2sl.reading.values import RawColumn, Refused
-from f2sl.table import STATES, Table
 
 if TYPE_CHECKING:
     from f2sl.network.bayesian_network import BayesianNetwork
@@ -158,7 +159,7 @@ def _groups(rows: Any) -> Iterator[tuple[Any, Integers]]:
 
 def _opened(data: Any) -> Source:
     if is_path(data):
-        from f2sl.reading.files import data_files, read_files
+        from f2sl.data.files import data_files, read_files
 
         data, _ = read_files(data_files(data))
     return open_source(data)

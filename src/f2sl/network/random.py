@@ -24,6 +24,8 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Literal, overload
 
 from f2sl._options import choice, positive, whole
+from f2sl.data.column import HOLDS, MIXED, NUMBER, STATES
+from f2sl.data.names import generated_names
 from f2sl.errors import OptionError
 from f2sl.graph import DAG
 from f2sl.network.bayesian_network import BayesianNetwork
@@ -31,8 +33,6 @@ from f2sl.network.draws import Draws
 from f2sl.network.gaussian import GaussianNetwork
 from f2sl.network.random_equations import draw_coefficients, draw_equations
 from f2sl.network.random_tables import draw_tables
-from f2sl.table.column import HOLDS, MIXED, NUMBER, STATES
-from f2sl.table.names import generated_names
 
 STATE_RANGE, STRENGTH = (3, 5), 0.8
 WEIGHTS, NOISE = (0.5, 2.0), 1.0

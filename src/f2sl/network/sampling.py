@@ -23,11 +23,11 @@ import numpy as np
 from f2sl._memory import available_bytes
 from f2sl._normal import normal_deviates
 from f2sl._options import whole
+from f2sl.data.column import KINDS, NUMBER, STATES, Column, code_type, places_of
+from f2sl.data.memory.table import MemoryTable
+from f2sl.data.table import Block
 from f2sl.errors import OptionError
 from f2sl.network.counts import cell_numbers
-from f2sl.storage.memory.table import MemoryTable
-from f2sl.table.column import KINDS, NUMBER, STATES, Column, code_type, places_of
-from f2sl.table.table import Block
 
 if TYPE_CHECKING:
     from f2sl.network.bayesian_network import BayesianNetwork

@@ -16,7 +16,7 @@ unit (or log_unit) : float
     Value of one unit in nats.
 
 Batches of tables come as `counts`, `group_start`, `first_group` and `n_groups`, all int64, laid out as
-`storage/protocol.py`, `Tables` describes.
+`data/engines.py`, `Tables` describes.
 """
 
 from __future__ import annotations
@@ -327,7 +327,7 @@ def _listed(members: Array, n: int, first: int, last: int) -> int:
     return n
 
 
-# The kernels below take sums by groups of samples, laid out as `storage/mixed/_kernels.py` describes:
+# The kernels below take sums by groups of samples, laid out as `data/mixed/_kernels.py` describes:
 #
 # sums : (total,) int64
 #     Group g of query t begins at ``first[t] + g * width``, with width = 1 + 2 q + 3 q (q + 1) / 2.

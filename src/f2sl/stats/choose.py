@@ -19,14 +19,14 @@ from f2sl._constants import AUTO
 from f2sl._registry import Entry, Registry, what_is_wrong
 from f2sl._synonyms import answer
 from f2sl.constraints import Constraints
+from f2sl.data.column import HOLDS, MIXED, NUMBER, STATES, wrong_kinds
+from f2sl.data.engines import Engine
 from f2sl.errors import OptionError, unknown_name
 from f2sl.stats.answers import IndependenceTest
 from f2sl.stats.measures.base import Measure, PairSearch, WalkOverPairs
 from f2sl.stats.registries import CI_TESTS, MEASURES, SCORES, Configured
 from f2sl.stats.scores.base import FamilyScores, Score
 from f2sl.stats.tests.base import CITest
-from f2sl.storage.protocol import Engine
-from f2sl.table.column import HOLDS, MIXED, NUMBER, STATES, wrong_kinds
 
 if TYPE_CHECKING:
     from f2sl.stats.scores.sets import SetScores

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
+from f2sl.data.engines import Queries
+from f2sl.data.moments import DIGITS as MOMENTS_DIGITS
+from f2sl.data.moments import Moments
 from f2sl.stats import _kernels
-from f2sl.storage.moments import DIGITS as MOMENTS_DIGITS
-from f2sl.storage.moments import Moments
-from f2sl.storage.protocol import Queries
 
 if TYPE_CHECKING:
-    from f2sl.storage.available import AvailableMoments
+    from f2sl.data.available import AvailableMoments
 
 COLLINEAR = 1e-8
 """A variable of which no greater share of the variance is left, given others, is determined by them."""

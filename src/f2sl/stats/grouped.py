@@ -19,10 +19,10 @@ from typing import NamedTuple, Self
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
+from f2sl.data.engines import Queries
+from f2sl.data.mixed.engine import Groups, MixedEngine
 from f2sl.stats import _kernels
 from f2sl.stats.conditioning import COLLINEAR
-from f2sl.storage.mixed.engine import Groups, MixedEngine
-from f2sl.storage.protocol import Queries
 
 
 @dataclass(frozen=True)

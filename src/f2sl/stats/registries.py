@@ -18,7 +18,7 @@ write the one method that is required, and pass an object of it, or register the
 from __future__ import annotations
 
 from f2sl._registry import Registry
-from f2sl.table.column import MIXED, NUMBER, STATES, wrong_kinds
+from f2sl.data.column import MIXED, NUMBER, STATES, wrong_kinds
 
 
 class Configured:

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from f2sl.data.column import NUMBER, STATES
+from f2sl.data.open import open_for
 from f2sl.errors import DataError, GraphError, unknown_name
 from f2sl.graph import DAG
-from f2sl.reading.open import open_for
-from f2sl.table.column import NUMBER, STATES
 
 SAME = 1e-9
 """Variances that differ by no more than this share are equal."""

@@ -32,26 +32,27 @@ import numpy as np
 
 from f2sl._arrays import Integers
 from f2sl.constraints import Constraints
+from f2sl.data.column import STATES
+from f2sl.data.engines import open_engine
+from f2sl.data.open import open_for
+from f2sl.data.table import Table
+from f2sl.data.transform import as_scores
 from f2sl.errors import DataError, OptionError, unknown_name
 from f2sl.graph import DAG, PDAG, apply_meek_rules
-from f2sl.local.by_tests import ByTests
-from f2sl.local.confirmed import ConfirmedFCBF
-from f2sl.local.fcbf import FCBF
-from f2sl.orient.v_structures import pattern_of
-from f2sl.reading.open import open_for
-from f2sl.reading.transform import as_scores
-from f2sl.skeleton import from_edges
+from f2sl.learners.by_best_networks import ByBestNetworks
+from f2sl.learners.f2sl_h import F2SLh
+from f2sl.learners.gsbn import GSBN
+from f2sl.learners.local.by_tests import ByTests
+from f2sl.learners.local.confirmed import ConfirmedFCBF
+from f2sl.learners.local.fcbf import FCBF
+from f2sl.learners.pc_stable import PCStable
+from f2sl.learners.skeleton import from_edges
+from f2sl.learners.tc import TC, spouse_tests
+from f2sl.learners.v_structures import pattern_of
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, IndependenceTest, reliable_subsets
 from f2sl.stats.choose import make_score, make_test, settle
 from f2sl.stats.conditioning import given_all_others
 from f2sl.stats.tests.fisher_z import z_answers
-from f2sl.storage.protocol import open_engine
-from f2sl.structure.by_best_networks import ByBestNetworks
-from f2sl.structure.f2sl_h import F2SLh
-from f2sl.structure.gsbn import GSBN
-from f2sl.structure.pc_stable import PCStable
-from f2sl.structure.tc import TC, spouse_tests
-from f2sl.table import STATES, Table
 from f2sl.view.explanation import (
     Explanation,
     Reason,

@@ -25,11 +25,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from f2sl._version import __version__
+from f2sl.data.open import open_for
+from f2sl.data.table import Table
 from f2sl.errors import FileError, OptionError
 from f2sl.graph import DAG, PDAG, compare, write_atomically
 from f2sl.graph.atomic import check_can_write
-from f2sl.reading.open import open_for
-from f2sl.table import Table
 from f2sl.view.drawing import STATUS_NAMES, Drawing, Edge, drawing, graph_of, label
 from f2sl.view.explanation import Explanation
 from f2sl.view.notebook import facts_of, title_of

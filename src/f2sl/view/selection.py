@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from f2sl.constraints import Constraints
-from f2sl.local.base import Neighbourhoods
-from f2sl.local.confirmed import ConfirmedFCBF
-from f2sl.local.fcbf import FCBF, redundancy_margin, relevance_graph
+from f2sl.data.engines import FoundPairs
+from f2sl.learners.local.base import Neighbourhoods
+from f2sl.learners.local.confirmed import ConfirmedFCBF
+from f2sl.learners.local.fcbf import FCBF, redundancy_margin, relevance_graph
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT
 from f2sl.stats.choose import RELEVANCE_LEVEL, make_test, related_pairs, significant_pairs
 from f2sl.stats.measures.base import Measure
 from f2sl.stats.registries import MEASURES
-from f2sl.storage.protocol import FoundPairs
 from f2sl.view.explanation import Reason, answer_in_words, numbers_in_words
 
 
@@ -151,7 +151,7 @@ class Selection:
                 )
 
     def _selected(self, target: int) -> Selected:
-        """Repeat the steps of FCBF for one target (:mod:`f2sl.local.fcbf`)."""
+        """Repeat the steps of FCBF for one target (:mod:`f2sl.learners.local.fcbf`)."""
         if self.many:
             near, among = self._all_pairs
         else:

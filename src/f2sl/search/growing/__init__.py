@@ -30,14 +30,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from f2sl._arrays import Floats, Integers
 from f2sl._deadline import Deadline
 from f2sl.constraints import Constraints
+from f2sl.data.engines import Engine
 from f2sl.stats.scores.base import Score
-from f2sl.storage.protocol import Engine
 
 if TYPE_CHECKING:
+    from f2sl.data.available import AvailableMoments
+    from f2sl.data.mixed.engine import MixedEngine
+    from f2sl.data.moments import Moments
     from f2sl.stats.scores.gaussian import GaussianScore
-    from f2sl.storage.available import AvailableMoments
-    from f2sl.storage.mixed.engine import MixedEngine
-    from f2sl.storage.moments import Moments
 
 LEAST_GAIN = 1e-7
 """A score that is higher by less does not count as higher."""

@@ -12,19 +12,19 @@ import numpy as np
 
 from f2sl._arrays import Integers
 from f2sl.constraints import Constraints
+from f2sl.data.available import AvailableMoments
+from f2sl.data.engines import Engine
+from f2sl.data.memory.table import MemoryTable
+from f2sl.data.mixed import expected
+from f2sl.data.mixed.expected import Embedded
+from f2sl.data.moments import Moments
 from f2sl.search.growing import OF_NUMBERS, stages
 from f2sl.search.growing.numbers import of_blocks, of_numbers, search_numbers
 from f2sl.stats.scores.base import Score
-from f2sl.storage.available import AvailableMoments
-from f2sl.storage.memory.table import MemoryTable
-from f2sl.storage.mixed import expected
-from f2sl.storage.mixed.expected import Embedded
-from f2sl.storage.moments import Moments
-from f2sl.storage.protocol import Engine
 
 if TYPE_CHECKING:
+    from f2sl.data.mixed.engine import MixedEngine
     from f2sl.stats.scores.gaussian import GaussianScore
-    from f2sl.storage.mixed.engine import MixedEngine
 
 KICKS, STEPS = 0.1, 2
 """Disturbances of the order, in multiples of those with normal effort; and steps of EM.

@@ -16,15 +16,15 @@ from f2sl._deadline import Deadline, checkpoint
 from f2sl._progress import stage
 from f2sl._threads import one_blas_thread
 from f2sl.constraints import Constraints
+from f2sl.data.available import AvailableMoments
+from f2sl.data.mixed.engine import MixedEngine
+from f2sl.data.moments import Moments
 from f2sl.search.growing import LEAST_GAIN, Found
 from f2sl.search.growing.state import CLIMB, KICK, REQUIRED, SETTLE, Blocks, Families, Problem, Room
 from f2sl.search.orders import following
 from f2sl.search.orders.parent_sets import RELATIVE_TOLERANCE
 from f2sl.stats.conditioning import COLLINEAR
 from f2sl.stats.scores.gaussian import GaussianScore
-from f2sl.storage.available import AvailableMoments
-from f2sl.storage.mixed.engine import MixedEngine
-from f2sl.storage.moments import Moments
 
 FIRST_ROOM = 16
 """Initial space for the parents of a variable; doubled as often as needed."""

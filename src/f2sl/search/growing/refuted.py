@@ -29,8 +29,8 @@ import numpy as np
 
 from f2sl._arrays import Integers
 from f2sl.constraints import Constraints
+from f2sl.data.mixed.engine import MixedEngine
 from f2sl.stats.tests.mixed import ConditionalGaussian, DegenerateGaussian
-from f2sl.storage.mixed.engine import MixedEngine
 
 DEVIATIONS, SHARE = 2.3, 0.35
 """Distance of the excess of "cg" below what "dg" lets expect: in standard deviations, and its share."""

@@ -26,11 +26,11 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers, Mask
 from f2sl.constraints import Constraints
+from f2sl.data.engines import product_of_columns
 from f2sl.search.orders.parent_sets import RELATIVE_TOLERANCE
 from f2sl.stats.answers import IndependenceTest
 from f2sl.stats.scores.base import FamilyScores
 from f2sl.stats.tests.base import SAMPLES_PER_CELL
-from f2sl.storage.protocol import product_of_columns
 
 Scored = Callable[[Integers, Integers], Floats]
 """Scores families: children, and a row of parents for each, ascending behind entries of -1."""

@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 from f2sl._arrays import Floats, Integers, Mask
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
+from f2sl.data.engines import product_of_columns
 from f2sl.search.orders import Ordered, search_orders
 from f2sl.search.orders.copies import candidates_of_originals, originals, with_copies
 from f2sl.search.orders.determined import Determined, Likelihoods, pairs_of
@@ -50,7 +51,6 @@ from f2sl.search.orders.parent_sets import (
 from f2sl.stats.answers import DEPENDENT, IndependenceTest
 from f2sl.stats.scores.base import FamilyScores
 from f2sl.stats.tests.base import TableTest
-from f2sl.storage.protocol import product_of_columns
 
 MOST_DISTURBED = 300
 """Variables that count for how often the order is disturbed before it is asked whether that pays."""

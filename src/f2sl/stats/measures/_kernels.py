@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from f2sl._jit import Array, inner, int64, kernel
-from f2sl.storage.memory._kernels import WORDS_PER_BLOCK, occurring_cells, tile_of_pairs
+from f2sl.data.memory._kernels import WORDS_PER_BLOCK, occurring_cells, tile_of_pairs
 
 Pairs = tuple[Array, Array, Array]
 Room = tuple[Array, Array, Array]
@@ -27,7 +27,7 @@ def pair_sums(
     Parameters
     ----------
     counts : (height, k_row - 1, k_column - 1, width) int64
-        Cells of all states but each variable's last, from `storage/memory/_kernels.py`, `tile_of_pairs`.
+        Cells of all states but each variable's last, from `data/memory/_kernels.py`, `tile_of_pairs`.
     row_margins, column_margins : (height, k_row) and (k_column, width) int64
         Counts of each variable's states. The missing cells follow from these and the other cells.
     skip : (height,) int64
@@ -275,7 +275,7 @@ def search_tiles(
     Parameters
     ----------
     planes, plane_start, cardinalities
-        As in `storage/memory/_kernels.py`.
+        As in `data/memory/_kernels.py`.
     margins, margin_start : int64
         Counts of all variables' states; those of v begin at ``margin_start[v]``.
     order : (n,) int64

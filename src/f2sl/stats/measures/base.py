@@ -22,9 +22,9 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl.constraints import Constraints
+from f2sl.data.engines import FoundPairs
 from f2sl.stats.answers import TOLERANCE, as_numbers
 from f2sl.stats.registries import Configured
-from f2sl.storage.protocol import FoundPairs
 
 PairSearch = Callable[..., FoundPairs]
 """A search for pairs; takes `variables`, `target` and `advance` as `search_pairs` of an engine does."""

@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
+from f2sl.data.column import NUMBER
+from f2sl.data.engines import FoundPairs
 from f2sl.stats.answers import TOLERANCE
 from f2sl.stats.conditioning import LARGEST
 from f2sl.stats.measures.base import Measure, PairSearch
-from f2sl.storage.protocol import FoundPairs
-from f2sl.table.column import NUMBER
 
 
 class OfCorrelations(Measure):

@@ -26,13 +26,13 @@ from typing import Any
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
+from f2sl.data.column import MIXED, NUMBER, STATES
+from f2sl.data.engines import CodeTiles, CountingEngine, FoundPairs, PlaneTiles, Queries, Tables
+from f2sl.data.memory._kernels import WORDS_PER_BLOCK
 from f2sl.stats import _kernels as sum_kernels
 from f2sl.stats.answers import TOLERANCE
 from f2sl.stats.measures import _kernels
 from f2sl.stats.measures.base import Measure, PairSearch
-from f2sl.storage.memory._kernels import WORDS_PER_BLOCK
-from f2sl.storage.protocol import CodeTiles, CountingEngine, FoundPairs, PlaneTiles, Queries, Tables
-from f2sl.table.column import MIXED, NUMBER, STATES
 
 MOST_ENTRIES = 1 << 20
 """Size of the table of n log n; terms of larger n, which are few, are computed."""

@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
+from f2sl.data.column import MIXED, NUMBER, STATES
+from f2sl.data.engines import FoundPairs
+from f2sl.data.mixed.engine import MixedFormula
 from f2sl.stats.answers import TOLERANCE
 from f2sl.stats.measures.base import Measure, PairSearch
 from f2sl.stats.measures.correlations import CorrelationsOver, GaussianMI
 from f2sl.stats.measures.information import MI, Information, StatesMI
-from f2sl.storage.mixed.engine import MixedFormula
-from f2sl.storage.protocol import FoundPairs
-from f2sl.table.column import MIXED, NUMBER, STATES
 
 
 class MixedMI(Measure):

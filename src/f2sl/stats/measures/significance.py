@@ -29,7 +29,7 @@ import numpy as np
 from f2sl._arrays import Floats, Integers
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
-from f2sl.storage.protocol import FoundPairs
+from f2sl.data.engines import FoundPairs
 
 KEPT_PER_VARIABLE = 50
 """Rank, for each variable, up to which the first pass keeps pairs: this many can be found in one pass, and

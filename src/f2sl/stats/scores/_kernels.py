@@ -1,7 +1,7 @@
 """Compute scores of families and of sets of variables from contingency tables, and keep a tree of sets.
 
 Sums are in fixed point, as `stats/_kernels.py` describes. Batches of tables come as `counts`, `group_start`,
-`first_group` and `n_groups`, all int64, laid out as `storage/protocol.py`, `Tables` describes.
+`first_group` and `n_groups`, all int64, laid out as `data/engines.py`, `Tables` describes.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def bdeu_gains(
     Parameters
     ----------
     planes, plane_start, cardinalities
-        As in `storage/memory/_kernels.py`; no sample may miss a variable.
+        As in `data/memory/_kernels.py`; no sample may miss a variable.
     children : int64
         Variables whose families to score.
     start, others, present : int64, int64 and bool

@@ -29,9 +29,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from f2sl._arrays import Floats, Integers, Mask
+from f2sl.data.engines import Queries
 from f2sl.stats.answers import as_numbers
 from f2sl.stats.registries import Configured
-from f2sl.storage.protocol import Queries
 
 UNKNOWN = -(2**63)
 """Marks a value of a set that has not been computed."""

@@ -20,15 +20,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from f2sl._arrays import Floats, Integers, Mask
+from f2sl.data.engines import Tables
 from f2sl.stats.measures.information import LogTable
 from f2sl.stats.scores import _kernels
 from f2sl.stats.scores.base import MOST_MEMBERS, UNKNOWN, FamilyScores
 from f2sl.stats.scores.sets import Ceilings, SetFormula, slack_for, table_sizes, unit_for
 from f2sl.stats.scores.tables import TableScore, shapes
-from f2sl.storage.protocol import Tables
 
 if TYPE_CHECKING:
-    from f2sl.storage.memory.engine import MemoryEngine
+    from f2sl.data.memory.engine import MemoryEngine
 
 COUNTS_REMEMBERED = 1024
 """Counts below this are so frequent that their terms are kept while a batch is worked on."""
@@ -97,7 +97,7 @@ class BDeu(WithWeight):
 
     def bind(self, engine: Any) -> FamilyScores:
         """Prepare the score to score families on an engine's counts, or on bit planes."""
-        from f2sl.storage.memory.engine import MemoryEngine
+        from f2sl.data.memory.engine import MemoryEngine
 
         bound, counts = super().bind(engine), engine.counts
         if not isinstance(counts, MemoryEngine) or counts.presence.any or counts.n_rows > MOST_ROWS:

@@ -17,7 +17,7 @@ If the parents determine a child, a share `COLLINEAR` of its variance is assumed
 many parents for any residual has the score minus infinity.
 
 With missing values "bic-g" takes the correlations of the normal distribution that fits all rows best
-(:mod:`f2sl.storage.mixed.expected`), and a parent costs the more, the fewer rows have both it and the child.
+(:mod:`f2sl.data.mixed.expected`), and a parent costs the more, the fewer rows have both it and the child.
 "bge" compares families on the rows that have all of their variables.
 """
 
@@ -31,12 +31,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
+from f2sl.data.available import AvailableMoments
+from f2sl.data.column import NUMBER
+from f2sl.data.engines import Queries
+from f2sl.data.moments import Moments
 from f2sl.stats.conditioning import COLLINEAR, eliminated, eliminated_each
 from f2sl.stats.scores.base import AvailableFamilies, Compared, FamilyScores, Score
-from f2sl.storage.available import AvailableMoments
-from f2sl.storage.moments import Moments
-from f2sl.storage.protocol import Queries
-from f2sl.table.column import NUMBER
 
 ALPHA_MU = 1.0
 ALPHA_W_ABOVE_N = ALPHA_MU + 1.0

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 
 from f2sl._arrays import Floats
+from f2sl.data.engines import Tables
 from f2sl.stats.measures.information import LogTable, sums_of_tables
 from f2sl.stats.scores.sets import Ceilings, SetFormula, slack_for, table_sizes, unit_for
 from f2sl.stats.scores.tables import TableScore, shapes
-from f2sl.storage.protocol import Tables
 
 
 @dataclass(frozen=True)

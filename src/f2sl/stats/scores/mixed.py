@@ -24,12 +24,12 @@ Indicators are not normal, but the difference of two scores is N times a sum of 
 correlation): for two variables with states nearly half the chi-squared statistic of their table, for a number
 and states the analysis of variance, for two numbers the squared correlation. So more rows never link what is
 independent, and a link that is linear in the columns is found whatever the distribution of the noise. All
-comes from one matrix (:attr:`~f2sl.storage.mixed.engine.MixedEngine.embedded`), so a family takes
+comes from one matrix (:attr:`~f2sl.data.mixed.engine.MixedEngine.embedded`), so a family takes
 microseconds however many rows there are. What is not linear in the columns, such as an effect of two states
 together that neither has alone, is not seen.
 
 With missing values the matrix is that of the normal distribution that fits all rows best
-(:mod:`f2sl.storage.mixed.expected`), and a parent costs the more, the fewer rows have both it and the child.
+(:mod:`f2sl.data.mixed.expected`), and a parent costs the more, the fewer rows have both it and the child.
 One matrix from pairs of columns, each pair on its own rows, is no answer: the rows of different pairs differ
 systematically, and where relations are strong that looks like further links. "bic-g" of numbers with missing
 values is the same score.
@@ -49,6 +49,11 @@ from functools import partial
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
+from f2sl.data.available import AvailableMoments
+from f2sl.data.column import MIXED
+from f2sl.data.engines import Queries
+from f2sl.data.mixed.engine import Groups, MixedEngine
+from f2sl.data.moments import DIGITS
 from f2sl.stats import _kernels
 from f2sl.stats.conditioning import COLLINEAR
 from f2sl.stats.grouped import GaussianParts, LikelihoodByGroup, log_determinants
@@ -57,11 +62,6 @@ from f2sl.stats.scores.base import AvailableFamilies, Compared, FamilyScores, Sc
 from f2sl.stats.scores.gaussian import GaussianBIC
 from f2sl.stats.scores.likelihood import BIC, LogLikelihood
 from f2sl.stats.scores.tables import FamilyFormula
-from f2sl.storage.available import AvailableMoments
-from f2sl.storage.mixed.engine import Groups, MixedEngine
-from f2sl.storage.moments import DIGITS
-from f2sl.storage.protocol import Queries
-from f2sl.table.column import MIXED
 
 
 @dataclass(frozen=True)

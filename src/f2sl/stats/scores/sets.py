@@ -27,9 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
+from f2sl.data.engines import CountingEngine, Queries, Tables
 from f2sl.stats.scores import _kernels
 from f2sl.stats.scores.base import IMPOSSIBLE, UNKNOWN, words_for
-from f2sl.storage.protocol import CountingEngine, Queries, Tables
 
 Nodes = NDArray[np.int32]
 

@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
+from f2sl.data.engines import CountingEngine, Queries, Tables
 from f2sl.stats.answers import as_numbers
 from f2sl.stats.measures.information import LogTable
 from f2sl.stats.scores.base import AvailableFamilies, Compared, FamilyScores, Score
-from f2sl.storage.protocol import CountingEngine, Queries, Tables
 
 
 class TableScore(Score):

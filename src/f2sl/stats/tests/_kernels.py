@@ -171,7 +171,7 @@ def tests_until_decided(
     Parameters
     ----------
     codes, planes, plane_start, cardinalities
-        As in `storage/memory/_kernels.py`.
+        As in `data/memory/_kernels.py`.
     queries : (n_tests, width) int64
         The condition, then X, then Y. Tests in sequence with the same X and Y share work.
     margin_start, by_size : int64
@@ -439,7 +439,7 @@ def g2_of_runs(
     Parameters
     ----------
     planes, plane_start, cardinalities
-        As in `storage/memory/_kernels.py`.
+        As in `data/memory/_kernels.py`.
     queries : (n_tests, width) int64
         The condition, then X, then Y. Tests in sequence with the same condition and X are a run.
     least_rows : (n_tests,) float64
@@ -453,7 +453,7 @@ def g2_of_runs(
     -----
     The samples of a stratum in one state of X are found once for the whole run and counted together in all
     states of all its Y. These are packed as columns, so that the innermost loop runs along them, as in
-    `tile_of_pairs` of `storage/memory/_kernels.py`.
+    `tile_of_pairs` of `data/memory/_kernels.py`.
     """
     n_tests, width = queries.shape
     n_words, depth = planes.shape[1], width - 2

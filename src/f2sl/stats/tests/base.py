@@ -33,6 +33,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
+from f2sl.data.engines import (
+    CountingEngine,
+    PlaneTables,
+    Queries,
+    TableFormula,
+    Tables,
+    product_of_columns,
+)
 from f2sl.stats.answers import (
     DEPENDENT,
     INDEPENDENT,
@@ -42,14 +50,6 @@ from f2sl.stats.answers import (
     as_numbers,
 )
 from f2sl.stats.registries import Configured
-from f2sl.storage.protocol import (
-    CountingEngine,
-    PlaneTables,
-    Queries,
-    TableFormula,
-    Tables,
-    product_of_columns,
-)
 
 STRENGTH_DIGITS = 9
 """Decimal places to which strengths are rounded, so that algebraically equal ones are equal."""

@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
+from f2sl.data.available import AvailableMoments
+from f2sl.data.column import NUMBER
+from f2sl.data.engines import FoundPairs
+from f2sl.data.moments import Moments
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers
 from f2sl.stats.conditioning import LARGEST, available_correlations, partial_correlations
 from f2sl.stats.measures.significance import MARGIN
 from f2sl.stats.tests.base import BindingTest, BoundTest, strengths
-from f2sl.storage.available import AvailableMoments
-from f2sl.storage.moments import Moments
-from f2sl.storage.protocol import FoundPairs
-from f2sl.table.column import NUMBER
 
 LEAST_FREEDOM = 1
 

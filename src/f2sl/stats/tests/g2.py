@@ -27,11 +27,7 @@ from typing import Any
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
-from f2sl.stats.measures.information import LOGARITHMS, Information, LogTable, PairsAbove
-from f2sl.stats.measures.significance import MARGIN
-from f2sl.stats.tests import _kernels
-from f2sl.stats.tests.base import OnTables, TableTest, chi_squared_tail, states_of_pairs
-from f2sl.storage.protocol import (
+from f2sl.data.engines import (
     CountingEngine,
     FoundPairs,
     PlaneTables,
@@ -40,6 +36,10 @@ from f2sl.storage.protocol import (
     Tables,
     product_of_columns,
 )
+from f2sl.stats.measures.information import LOGARITHMS, Information, LogTable, PairsAbove
+from f2sl.stats.measures.significance import MARGIN
+from f2sl.stats.tests import _kernels
+from f2sl.stats.tests.base import OnTables, TableTest, chi_squared_tail, states_of_pairs
 
 ROUNDING_UNITS = 1000
 """Sums of n log n below this many units are treated as zero."""
@@ -226,8 +226,8 @@ class G2(OnTables):
 
     Examples
     --------
-    >>> from f2sl.reading import open_table
-    >>> from f2sl.storage.protocol import open_engine
+    >>> from f2sl import open_table
+    >>> from f2sl.data.engines import open_engine
     >>> table = open_table({"a": [0, 0, 0, 1, 1, 1] * 9, "b": [0, 0, 0, 1, 1, 1] * 9})
     >>> with open_engine(table) as engine:
     ...     G2().p_values(engine, np.array([0]), np.array([1]), np.empty((1, 0), int)) < 1e-16
@@ -255,8 +255,8 @@ class G2OfPairs:
 
     Examples
     --------
-    >>> from f2sl.storage.memory.engine import MemoryEngine
-    >>> from f2sl.reading import open_table
+    >>> from f2sl.data.memory.engine import MemoryEngine
+    >>> from f2sl import open_table
     >>> table = open_table({"a": [0, 0, 0, 1, 1, 1], "b": [0, 0, 0, 1, 1, 1], "c": [0, 1, 0, 1, 0, 1]})
     >>> with MemoryEngine(table) as engine:
     ...     test = G2OfPairs(engine)

@@ -40,6 +40,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
+from f2sl.data.column import MIXED
+from f2sl.data.engines import FoundPairs, Queries
+from f2sl.data.mixed.engine import MixedEngine, MixedFormula
+from f2sl.data.moments import DIGITS as MOMENTS_DIGITS
 from f2sl.stats import _kernels
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers
 from f2sl.stats.conditioning import COLLINEAR, LARGEST, QUESTIONS_PER_PIECE, shared_sets
@@ -48,10 +52,6 @@ from f2sl.stats.measures.significance import MARGIN
 from f2sl.stats.tests.base import BindingTest, BoundTest, ByCells, chi_squared_tail, strengths
 from f2sl.stats.tests.fisher_z import FisherZ, ZOfPairs
 from f2sl.stats.tests.g2 import G2, G2OfPairs
-from f2sl.storage.mixed.engine import MixedEngine, MixedFormula
-from f2sl.storage.moments import DIGITS as MOMENTS_DIGITS
-from f2sl.storage.protocol import FoundPairs, Queries
-from f2sl.table.column import MIXED
 
 QUESTIONS_AT_ONCE = 1 << 10
 """Questions with samples of their own that one piece of work answers."""

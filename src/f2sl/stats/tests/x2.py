@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from f2sl._arrays import Floats
+from f2sl.data.engines import CountingEngine, Tables
 from f2sl.stats.tests import _kernels
 from f2sl.stats.tests.base import OnTables, states_of_pairs
-from f2sl.storage.protocol import CountingEngine, Tables
 
 
 class X2(OnTables):

@@ -1,0 +1,262 @@
+"""Problems of a table, reported together and by name, and how each column is read.
+
+A user with twenty columns at fault should not have to fix them one error at a time. The reasons are gathered
+while the columns are read, and raised together; :func:`f2sl.check` shows them without raising.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from f2sl._arrays import Floats
+from f2sl.data.column import HOLDS, KINDS, MAX_STATES, MIXED, NUMBER
+from f2sl.data.names import listing
+from f2sl.data.table import Table
+from f2sl.data.values import Refused
+from f2sl.errors import DataError, OptionError, printable
+
+LEAST_SPREAD, MOST_SPREAD = 1e-100, 1e100
+"""Between these, the squares of a column's distances from its mean can be computed with."""
+
+REASONS = {
+    "missing": (
+        'missing values; use the other values with missing="available", make them a state with '
+        'missing="state", or drop their rows with missing="drop"'
+    ),
+    "missing numbers": (
+        "missing values, which cannot be a state among numbers; use the other values with "
+        'missing="available", or drop their rows with missing="drop"'
+    ),
+    "empty": "no values at all; leave out with {drop}",
+    "infinite": "infinite values cannot be used; replace them, or leave out with {drop}",
+    "labels": "labels cannot be read as numbers; leave out with {drop}",
+    "constant": "the same number in every row, so related to nothing; leave out with {drop}",
+    "spread": (
+        f"numbers too far apart or too close together to compute with (more than {MOST_SPREAD:g} or less "
+        f"than {LEAST_SPREAD:g} between smallest and largest); use another unit, or leave "
+        "out with {drop}"
+    ),
+    "many": (
+        f"too many states (at most {MAX_STATES:,} are possible); group the values into fewer categories, or "
+        "leave out with {drop}"
+    ),
+    "real states": (
+        "real numbers with many values cannot be states; cut them with bins=5, or read them as numbers"
+    ),
+    "cut labels": "labels cannot be cut into intervals; do not give bins= for them",
+    "no dates": "not all values are dates of one form, so they have no parts; remove it from date_parts=",
+    "mixed": "values of different types; convert them to one type, such as strings, or leave out with {drop}",
+    "complex": "Complex data not supported; leave out with {drop}",
+    "long": (
+        "integers of more than 64 bits, perhaps identifiers; leave out with {drop}, or convert to strings"
+    ),
+    "type": "values of an unsupported type; convert them to strings or numbers, or leave out with {drop}",
+    "weights": "weights must be integers of 0 or more, without missing values",
+}
+"""Reasons why a column is refused, with advice, in the order of the message."""
+
+
+class Problems:
+    """Problems of a table: those of columns by reason, and those of the whole table.
+
+    Examples
+    --------
+    >>> problems = Problems()
+    >>> problems.add("complex", "a")
+    >>> problems.raise_any()
+    Traceback (most recent call last):
+        ...
+    f2sl.errors.DataError: column 'a': Complex data not supported; leave out with drop=['a']
+    """
+
+    def __init__(self, options: Iterable[str] = ()) -> None:
+        self._options = list(options)
+        self._columns: dict[str, dict[str, str]] = {reason: {} for reason in REASONS}
+        self._others: list[str] = []
+
+    def add(self, reason: str, column: str, detail: str = "") -> None:
+        """Record that `column` is refused for one of the reasons."""
+        self._columns[reason][column] = f"{column!r} ({detail})" if detail else repr(column)
+
+    def say(self, text: str) -> None:
+        """Record a problem of the whole table."""
+        self._others.append(text)
+
+    def try_to(self, refuse: Callable[[str], None], learner: str) -> None:
+        """Record why a learner refuses the table, if it does."""
+        try:
+            refuse(learner)
+        except DataError as error:
+            self.say(str(error))
+
+    def told(self) -> list[str]:
+        """Return all problems, a sentence for each reason."""
+        found = [
+            f"{'column' if len(columns) == 1 else 'columns'} {listing(list(columns.values()))}: "
+            + REASONS[reason].replace("{drop}", drop_of(columns))
+            for reason, columns in self._columns.items()
+            if columns
+        ]
+        return [*self._options, *found, *self._others]
+
+    def raise_any(self) -> None:
+        """Raise one error about all problems, if there are any."""
+        told = self.told()
+        if told:
+            raise (OptionError if told == self._options else DataError)(". Also, ".join(told))
+
+
+def drop_of(columns: Iterable[str]) -> str:
+    """Write the option that leaves columns out; for very many columns only its name."""
+    names = list(columns)
+    return f"drop={names}" if len(names) <= 10 else "drop="
+
+
+class CheckedColumn(NamedTuple):
+    """Column of a report: how it is read, and why."""
+
+    name: str
+    kind: str
+    values: str
+    missing: int
+    action: str
+    why: str
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """Report on a table and how it is read, from :func:`f2sl.check`.
+
+    Attributes
+    ----------
+    columns : tuple of CheckedColumn
+        Name, kind, states or range, and number of missing values of each column of the data, with how it is
+        read and why.
+    problems : tuple of str
+        All problems that prevent learning, each with the option that solves it.
+    notes : tuple of str
+        Notes on assumptions.
+    n_rows : int
+        Number of rows of the data.
+    """
+
+    columns: tuple[CheckedColumn, ...]
+    problems: tuple[str, ...]
+    notes: tuple[str, ...]
+    n_rows: int
+
+    def to_frame(self) -> Any:
+        """Return the columns as a pandas frame if pandas is installed, otherwise as a PyArrow table."""
+        import pyarrow as pa
+
+        table = pa.Table.from_pylist([column._asdict() for column in self.columns])
+        try:
+            return table.to_pandas()
+        except ImportError:
+            return table
+
+    def __repr__(self) -> str:
+        rows = [
+            tuple(map(printable, row))
+            for row in (("column", "kind", "values", "missing", "action", "why"), *self.columns)
+        ]
+        widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+        for what, texts in (("note", self.notes), ("problem", self.problems)):
+            lines += [f"{what}: {printable(text)}" for text in texts]
+        return "\n".join(lines)
+
+
+def values_told(states: Sequence[object], low: float, high: float) -> str:
+    """Describe the values of a column: the first states and their number, or the range of numbers.
+
+    Examples
+    --------
+    >>> values_told(("no", "yes"), 0, 0), values_told((), 0.5, 20.0)
+    ('2 states: no, yes', '0.5 to 20')
+
+    Blanks around a state are easily overlooked:
+
+    >>> values_told(("mild", "mild "), 0, 0)
+    "2 states: mild, 'mild '"
+    """
+    if not states:
+        return f"{low:g} to {high:g}"
+    texts = [(str(state), str(state)[:20]) for state in states[:5]]
+    shown = ", ".join(short if text == text.strip() else repr(short) for text, short in texts)
+    return f"{len(states):,} state{'s' * (len(states) != 1)}: {shown}{', ...' * (len(states) > 5)}"
+
+
+def size_problem(names: Sequence[str], n_rows: int, min_variables: int = 1, min_rows: int = 1) -> str | None:
+    """Return a message if a table has too few columns or rows, or None."""
+    n = len(names)
+    if n == 0:
+        return (
+            f"the table has no columns: 0 feature(s) (shape=({n_rows}, 0)) while a minimum of "
+            f"{max(min_variables, 1)} is required."
+        )
+    if n_rows < min_rows:
+        return (
+            f"the table has {'no rows' if n_rows == 0 else 'too few rows'}: {n_rows} sample(s) "
+            f"(shape=({n_rows}, {n})) while a minimum of {min_rows} is required."
+        )
+    if n == 1 and min_variables == 2:
+        return (
+            f"one column only ({names[0]!r}): a graph needs at least two columns "
+            "(delimiter= sets the separator of a text file)"
+        )
+    return f"too few columns: {n}, but at least {min_variables} are needed" if n < min_variables else None
+
+
+def check_numbers(numbers: Floats) -> None:
+    """Raise an error for numbers with an unusable range; the smallest and the largest suffice."""
+    low, high = float(numbers.min()), float(numbers.max())
+    if not np.isfinite([low, high]).all():
+        raise Refused("infinite")
+    if low == high:
+        raise Refused("constant", f"{low:g}")
+    # Halves, since the whole difference may overflow.
+    if not LEAST_SPREAD / 2 <= high / 2 - low / 2 <= MOST_SPREAD / 2:
+        raise Refused("spread")
+
+
+def check_learnable(table: Table, takes: tuple[str, ...], learner: str, min_variables: int = 2) -> None:
+    """Raise an error for a table that a learner cannot use: too small, or with other kinds of columns.
+
+    Examples
+    --------
+    >>> from f2sl import open_table
+    >>> check_learnable(open_table({"a": [0.5, 0.7], "b": [1, 2]}), ("states",), "sll")
+    Traceback (most recent call last):
+        ...
+    f2sl.errors.DataError: column 'a' holds real numbers, but sll learns only from states; cut them with bins=5, or leave out with drop=['a']
+    """  # noqa: E501
+    of_numbers = table.of_kind(NUMBER)
+    problem = size_problem(table.names, table.n_rows, min_variables, min_rows=2 if of_numbers else 1)
+    if problem:
+        raise DataError("; ".join([problem, *(note for note in table.notes if ": left out: " in note)]))
+    problems = Problems()
+    if set(KINDS) <= set(takes) and MIXED not in takes:
+        problems.try_to(table.refuse_mixed, learner)
+    for kind in KINDS:
+        columns = table.of_kind(kind)
+        if columns and kind not in takes:
+            cut = "cut them with bins=5, or " if kind == NUMBER else ""
+            problems.say(
+                f"{table.told(columns)}, but {learner} learns only from {HOLDS[takes[0]]}; {cut}leave out "
+                f"with {drop_of([table.names[i] for i in columns])}"
+            )
+    if MIXED not in takes:  # those that learn from one kind at a time need all values of a row at once
+        problems.try_to(table.refuse_gaps, learner)
+    if of_numbers:  # a table that was made by hand may hold anything
+        ends = np.stack(table.ends)
+        for i in of_numbers:
+            try:
+                check_numbers(ends[:, i])
+            except Refused as refused:
+                problems.add(refused.reason, table.names[i], refused.detail)
+    problems.raise_any()

@@ -1,0 +1,668 @@
+"""Encoding of a user's columns as a table of codes and numbers.
+
+:mod:`f2sl.data.kinds` decides the kind of a column. The states of a column are:
+
+- strings, booleans and integers: the values that occur, ascending;
+- categories (pandas, Polars ``Enum``, Arrow dictionaries): all that are declared, in the declared order,
+  whether they occur or not.
+
+Columns of integers that come in blocks are encoded block by block; all others one by one. Changes are
+collected for the table's notes, and problems for one error at the end.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from f2sl._arrays import Floats, Mask
+from f2sl._constants import AUTO, OTHER
+from f2sl.data.asked import ALL, AVAILABLE, Cut, Labels, Reading, chosen_columns, told_weights
+from f2sl.data.binning import BINNINGS, MISSING_LABEL, auto_bins, cut, interval_codes
+from f2sl.data.check import (
+    REASONS,
+    CheckedColumn,
+    Problems,
+    Report,
+    check_numbers,
+    drop_of,
+    size_problem,
+    values_told,
+)
+from f2sl.data.column import MAX_STATES, NUMBER, STATES, Column, code_type
+from f2sl.data.dates import DAYS, DateReader, reader_of, written
+from f2sl.data.frames import Part, Source, Without, open_source, rows_by_weight
+from f2sl.data.identifiers import MANY_LABELS, balanced, identifies
+from f2sl.data.integers import block_width, encode_integers
+from f2sl.data.kinds import (
+    AS_ONE,
+    FEW,
+    alike_but_for_case,
+    are_codes,
+    few,
+    like_written_numbers,
+    missing_codes,
+)
+from f2sl.data.memory.table import MemoryTable
+from f2sl.data.names import is_nameless, listing
+from f2sl.data.notes import LIKE_ONE, told_constant
+from f2sl.data.pooling import frequent_labels, pooled_codes
+from f2sl.data.remarks import KEEP, dates_read, integers_read, note_on
+from f2sl.data.values import LAST_EXACT, RawColumn, Refused, chosen_rows, number_of
+
+LEFT_OUT, REFUSED = "left out", "refused"
+"""Result for a column that is not part of the table."""
+
+TO_NUMBERS = "; convert them to plain numbers"
+COUNTS = "freq", "frequency"
+"""Names of columns that mostly count rows."""
+
+
+def encode(
+    data: Any, reading: Reading | None = None, notes: Iterable[str] = (), found: Iterable[str] = ()
+) -> MemoryTable:
+    """Read data in memory; `found` are the missing values found before, as written.
+
+    Examples
+    --------
+    >>> columns = {"a": [0.5, 1.5, 9.0, 9.5], "b": ["x", None, "x", "y"]}
+    >>> table = encode(columns, Reading(bins={"a": 2}, missing="state"))
+    >>> table.states
+    (('[0.5, 9)', '[9, 9.5]'), ('x', 'y', '<missing>'))
+    >>> table.codes.tolist()
+    [[0, 0, 1, 1], [0, 2, 0, 1]]
+    """
+    reading = reading or Reading()
+    source = open_source(data, None if reading.drop else reading.names)
+    na_found = set(found)
+    if reading.na:
+        source = Without(source, reading.na, na_found)
+    places, names, parts, wrong = chosen_columns(source.names, reading)
+    rows, refused = None, None
+    if reading.weights in names:
+        at = names.index(reading.weights)
+        try:
+            rows = rows_by_weight(source.column(places.pop(at)))
+            notes = [*notes, told_weights(reading.weights, source.n_rows, len(rows))]
+        except Refused as error:
+            refused = error
+        names, parts = names[:at] + names[at + 1 :], parts[:at] + parts[at + 1 :]
+    if rows is not None or names != source.names:
+        source = Part(source, places, names, rows)
+    encoder = Encoder(source, reading, parts, wrong, notes, na_found)
+    if refused is not None:
+        encoder.problems.add(refused.reason, str(reading.weights), refused.detail)
+    return encoder.run()
+
+
+class Encoder:
+    """Encoder of one call, which reads the source by column and collects codes, numbers and problems.
+
+    `parts` has the part of a date that a column is, or nothing. `options` has known problems of the options,
+    and `notes` has notes made before.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        reading: Reading,
+        parts: Sequence[str],
+        options: Iterable[str] = (),
+        notes: Iterable[str] = (),
+        na_found: Collection[str] = (),
+    ) -> None:
+        n = len(source.names)
+        self.source = source
+        self.reading = reading
+        self.problems = Problems(options)
+        self.kinds: list[str] = [STATES] * n
+        self.states: list[Labels] = [()] * n
+        self.gaps = [0] * n
+        self.readers: list[DateReader | None] = [None] * n
+        self._parts = parts
+        asked = reading.kinds if isinstance(reading.kinds, Mapping) else {}
+        self._asked_of_all = reading.kinds if isinstance(reading.kinds, str) else AUTO
+        of_all = self._asked_of_all != AUTO or ALL in reading.bins
+        self._learned = {
+            name: how
+            for name, how in reading.learned.items()
+            if not of_all and name not in asked and name not in reading.bins
+        }
+        self._asked, self._bins = dict(asked), dict(reading.bins)
+        for name, how in self._learned.items():
+            if isinstance(how, str):
+                self._asked[name] = how
+            else:
+                self._bins[name] = how
+        self._few_are_numbers = self._are_codes = self._beside_numbers = False
+        self._given_notes = list(notes)
+        self._na_found = na_found  # may grow while columns are read
+        self._remarks: dict[str, list[str]] = defaultdict(list)
+        self._alike: dict[Labels, list[str]] = {}
+        self._cut: set[int] = set()
+        self._action: dict[int, tuple[str, str]] = {}
+        self._missing: dict[int, int] = {}
+        self._range: dict[int, tuple[float, float]] = {}
+
+    def run(self) -> MemoryTable:
+        """Encode all columns, or raise one error about those that cannot be."""
+        n = len(self.source.names)
+        keep = complete_rows(self.source) if self.reading.missing == "drop" else None
+        enough = self.begin(self.source.n_rows if keep is None else int(keep.sum()))
+        self.codes: npt.NDArray[Any] = np.empty((n, self.n_kept), dtype=np.uint8)
+        self._forget_numbers()
+        if enough:
+            self.encode_columns(self._encode_blocks() if keep is None else range(n), keep)
+        self.finish()
+        of_states = [i for i, kind in enumerate(self.kinds) if kind == STATES]
+        codes = self.codes if len(of_states) == n else self.codes[of_states]
+        return MemoryTable(self.columns, codes, self.numbers[: self._n_numbers], self.notes())
+
+    @property
+    def kept(self) -> list[int]:
+        """Numbers of the source's columns that are in the table."""
+        return [i for i, kind in enumerate(self.kinds) if kind in (STATES, NUMBER)]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Columns of the table, after encoding."""
+        return tuple(
+            Column(self.source.names[i], self.kinds[i], self.states[i], self.gaps[i], is_cut=i in self._cut)
+            for i in self.kept
+        )
+
+    def begin(self, n_kept: int) -> bool:
+        """Set the number of kept rows; return whether they are enough to read the columns."""
+        self.n_kept = n_kept
+        return n_kept >= (2 if self._asked_of_all == NUMBER else 1)
+
+    def finish(self) -> None:
+        """Raise one error about all problems, after the report if one is wanted."""
+        n_rows, numeric = self.source.n_rows, NUMBER in (*self.kinds, self._asked_of_all)
+        names = [self.source.names[i] for i in self.kept]
+        problem = None
+        if n_rows and self.n_kept < 1 + numeric and self.n_kept < n_rows:
+            empty = drop_of(name for name in self.source.names if name in self._empty())
+            least = "no row is complete" if self.n_kept == 0 else "only one row is complete"
+            advice = (
+                'make missing values a state with missing="state", or leave out the columns that miss most'
+            )
+            if empty != "drop=[]":
+                advice = f"leave out what has no values with {empty}"
+            problem = f'{least}: missing="drop" would drop {n_rows - self.n_kept} of {n_rows} rows; {advice}'
+        elif not self.problems.told() or n_rows < 1 + numeric:
+            problem = size_problem(names, n_rows, min_rows=2 if numeric else 1)
+            left_out = [note for note in self.notes() if ": left out: " in note] if not names else []
+            problem = "; ".join([problem, *left_out]) if problem else None
+        if self.reading.tell and REFUSED not in self.kinds:
+            problem = problem or size_problem(names, n_rows, 2, min_rows=2 if numeric else 1)
+        if problem:
+            self.problems.say(problem)
+        if self.reading.tell:
+            self.reading.tell(self.report())
+        self.problems.raise_any()
+
+    def _empty(self) -> set[str]:
+        """Name the columns without any value."""
+        return {
+            name for i, name in enumerate(self.source.names) if self.source.n_missing(i) == self.source.n_rows
+        }
+
+    def store_codes(self, i: int, codes: npt.NDArray[Any], most_states: int) -> None:
+        """Store the codes of some columns of states, from `i` on."""
+        if self.codes.dtype == np.uint8 != code_type(most_states):
+            self.codes = self.codes.astype(np.uint16)
+        self.codes[i : i + len(codes)] = codes
+
+    def _forget_numbers(self) -> None:
+        """Begin with no column of numbers."""
+        self.numbers, self._n_numbers = np.empty((0, self.n_kept)), 0
+
+    def store_numbers(self, i: int, numbers: Floats) -> None:
+        """Store the numbers of a column; columns arrive in their order."""
+        if not len(self.numbers):  # pages that nothing is written to take no memory
+            self.numbers = np.empty((len(self.kinds) - i, self.n_kept))
+        self.numbers[self._n_numbers] = numbers
+        self._n_numbers += 1
+
+    def _encode_blocks(self) -> list[int]:
+        """Encode columns that arrive in blocks of integers; return the others."""
+        names = self.source.names
+        left: list[int] = []
+        width = block_width(self.source.n_rows)
+        for first in range(0, len(names), width):
+            last = min(first + width, len(names))
+            block = None if self._asked_of_all == NUMBER else self.source.block(first, last)
+            if block is None:
+                left.extend(range(first, last))
+                continue
+            boolean = block.dtype.kind == "b"
+            states, codes = encode_integers(block.view(np.uint8) if boolean else block)
+            most = max(map(len, states))
+            if most > MAX_STATES:
+                left.extend(range(first, last))
+                continue
+            self.store_codes(first, codes, most)
+            for i, values in enumerate(states, start=first):
+                if (
+                    len(values) > FEW
+                    or names[i] in self._bins
+                    or self._asked.get(names[i], STATES) == NUMBER
+                    or self._parts[i]
+                ) or (i == 0 and is_nameless(names[0], 0)):
+                    left.append(i)
+                    continue
+                self.states[i] = tuple((values.astype(np.bool_) if boolean else values).tolist())
+                if len(values) > 2 and self._may_choose(names[i]):
+                    self._remarks[integers_read(STATES, len(values))].append(names[i])
+        return left
+
+    def encode_columns(self, those: Iterable[int], keep: Mask | None) -> None:
+        """Encode columns one by one; where one kind is wanted, all again if all are numbers."""
+        those = list(those)
+        self._are_codes = bool(those) and self._all_codes(keep)
+        waiting = [i for i in those if not self.encode_column(i, keep)]
+        asked = self._asked_of_all, *self._asked.values()
+        one_kind = self.reading.one_kind and STATES not in asked and not waiting
+        if one_kind and NUMBER in self.kinds and STATES in self.kinds:
+            states = (self.states[i] for i, kind in enumerate(self.kinds) if kind == STATES)
+            if all(type(state) is int for labels in states for state in labels):
+                self._few_are_numbers = True
+                self._forget_numbers()
+                self._remarks.clear()
+                for i in range(len(self.kinds)):
+                    self.states[i] = ()
+                    self.encode_column(i, keep)
+        self._beside_numbers = NUMBER in self.kinds
+        for i in waiting:
+            self.encode_column(i, keep, wait=False)
+
+    def _all_codes(self, keep: Mask | None) -> bool:
+        """Return whether this is a table of codes, by the columns that no option names."""
+        if self._asked_of_all != AUTO:
+            return False
+        found = []
+        for i, name in enumerate(self.source.names):
+            if name in self._asked or name in self._bins or self.states[i]:  # these have few values
+                continue
+            try:
+                column = self._column(i, keep)
+            except Refused:
+                return False
+            if column.n_missing == self.n_kept:
+                continue
+            if column.form != "integers" or column.unit:
+                return False
+            if self._reason_to_leave_out(i, column) or identifies(name, column, self.n_kept):
+                continue
+            values, _ = column.counted
+            if column.only_ends or len(values) > MAX_STATES:
+                return False
+            found.append((len(values), int(values[0]), int(values[-1])))
+        return are_codes(found)
+
+    def _column(self, i: int, keep: Mask | None) -> RawColumn:
+        """Read the kept rows of a column."""
+        column = self.source.column(i)
+        return column if keep is None else chosen_rows(column, keep)
+
+    def encode_column(self, i: int, keep: Mask | None, wait: bool = True) -> bool:
+        """Encode one column, or note why it cannot be; return False if it has to `wait` for all others.
+
+        What becomes of very many labels depends on whether other columns are numbers.
+        """
+        name = self.source.names[i]
+        try:
+            column = self.read_column(i, keep)
+            if column.missing is not None:
+                self._missing[i] = column.n_missing
+            why = self._reason_to_leave_out(i, column)
+            if why is not None:
+                self._leave_out(i, why)
+                return True
+            may_choose = self._may_choose(name)
+            many_labels = column.form == "labels" and len(column.counted[0]) > MANY_LABELS
+            if many_labels and may_choose and wait:
+                return False
+            like = identifies(name, column, self.n_kept, self._beside_numbers) if may_choose else None
+            if like is not None:
+                if column.form == "labels" and like_written_numbers(column.labels, self.n_kept):
+                    self._leave_out(i, _written(column), TO_NUMBERS)
+                else:
+                    self._leave_out(i, f"{like}, {LIKE_ONE}", KEEP)
+                return True
+            kind, k, why = self._choose(name, column)
+            if many_labels and may_choose and self._beside_numbers:
+                k, why = frequent_labels(column), f"{len(column.counted[0]):,} labels"
+            self.kinds[i] = kind
+            if self.reading.missing == AVAILABLE:
+                self.gaps[i] = column.n_missing
+            if kind == NUMBER:
+                self.store_numbers(i, self._numbers(i, column))
+                self._action[i] = "numbers", why
+            else:
+                codes, labels = self._codes(name, column, k)
+                self.states[i] = labels
+                self.store_codes(i, codes[np.newaxis], len(labels) + (self.gaps[i] > 0))
+                self._action[i] = STATES, why
+                if k is not None:
+                    n = len(labels) - (column.missing is not None and self.reading.missing == "state")
+                    self._cut.add(i)
+                    self._action[i] = self._made(n, k), why
+                    self._remarks[self._action[i][0]].append(name)
+            self._remark_on(i, name, kind, k is not None, column)
+            labels = self.states[i]
+            if labels not in self._alike:  # many columns have the same labels
+                self._alike[labels] = alike_but_for_case(labels)
+            if alike := self._alike[labels]:
+                told = f"labels that differ only in case or in white space: {listing(alike)}; {AS_ONE}"
+                self._remarks[told].append(name)
+        except Refused as refused:
+            # Which rows miss a value of such a column is not known, so that rows cannot be dropped for it.
+            if refused.reason == "many" and self._may_choose(name) and self.reading.missing != "drop":
+                self._leave_out(i, f"more than {MAX_STATES:,} labels, {LIKE_ONE}")
+                return True
+            self.problems.add(refused.reason, name, refused.detail)
+            self.kinds[i] = REFUSED
+            self._action[i] = REFUSED, REASONS[refused.reason].partition(";")[0].partition(" (")[0]
+        return True
+
+    def _made(self, n: int, k: Cut) -> str:
+        """Describe what was made of a column in `n` states."""
+        bins = f"bin{'s' * (n > 1)}"
+        if not isinstance(k, tuple):
+            return f"cut into {n} {BINNINGS[self.reading.binning]} {bins}"
+        if OTHER in k:
+            return f"many labels, of which the {n - 1} most frequent are states and all others {OTHER!r}"
+        return f"cut into {n} {bins} as learned"
+
+    def _may_choose(self, name: str) -> bool:
+        """Return whether a column may be left out or pooled: no option and no graph names it."""
+        asked = self._asked.get(name, self._asked_of_all) != AUTO or name in self._bins
+        return not asked and name not in self.reading.keep and self.reading.only is None
+
+    def _leave_out(self, i: int, why: str, remedy: str = "") -> None:
+        self.kinds[i] = LEFT_OUT
+        self._action[i] = LEFT_OUT, why
+        name, kinds = self.source.names[i], self.reading.kinds
+        for option, given in (("bins", self.reading.bins), ("kinds", kinds)):
+            if isinstance(given, Mapping) and name in given:
+                why = f"{why}, so that {option}={ {name: given[name]} } has no effect"
+        self._remarks[f"left out: {why}{remedy}"].append(name)
+
+    def read_column(self, i: int, keep: Mask | None) -> RawColumn:
+        """Read the kept rows of a column; dates become numbers, or the part of them that the column is."""
+        return self.of_dates(i, self._column(i, keep))
+
+    def of_dates(self, i: int, column: RawColumn) -> RawColumn:
+        """Convert a column of dates, unless its labels are to be states; store how."""
+        name, part = self.source.names[i], self._parts[i]
+        reader = DateReader() if column.unit == DAYS else None
+        asked = self._asked.get(name, self._asked_of_all)
+        if column.form == "labels" and (part or asked == NUMBER or (asked == AUTO and not column.declared)):
+            occurring, _ = column.counted
+            labels = [column.labels[place] for place in occurring.tolist()]
+            reader = reader_of(replace(column, labels=tuple(labels)))
+        if part and reader is None and column.n_missing < self.n_kept:
+            raise Refused("no dates")
+        self.readers[i] = reader = None if reader is None else replace(reader, part=part)
+        return column if reader is None else reader(column)
+
+    def _reason_to_leave_out(self, i: int, column: RawColumn) -> str | None:
+        """Return the reason why a column is left out: no values, or the index of a frame; or None."""
+        if column.n_missing == self.n_kept:
+            return "no values"
+        name = self.source.names[i]
+        numeric = column.form == "reals" or column.unit != ""
+        numeric |= self._few_are_numbers and column.form == "integers"
+        if numeric and self._asked.get(name, self._asked_of_all) == AUTO:
+            values = column.present.values
+            if name not in self._bins and np.isfinite(values[0]) and (values == values[0]).all():
+                exact = abs(float(values[0])) <= LAST_EXACT
+                return f"the same number in every row{'' if exact else ', to the 16 digits that are kept'}"
+        may_be = i == 0 and is_nameless(name, 0) and name not in self.reading.keep
+        if may_be and column.missing is None and column.form != "reals":
+            values, _ = column.counted
+            dense = column.form == "integers" and values[0] in (0, 1)
+            dense = dense and (column.only_ends or len(values) == int(values[-1]) - int(values[0]) + 1)
+            if dense or len(values) == self.n_kept:
+                return "no name, and it counts or names the rows"
+        return None
+
+    def _choose(self, name: str, column: RawColumn) -> tuple[str, Cut, str]:
+        """Return the kind of a column, the number of intervals to cut it into (None: none), and why."""
+        bins = self._bins
+        said = "as learned" if name in self._learned else "as asked"
+        asked = self._asked.get(name, self._asked_of_all)
+        if column.form == "labels":
+            learned = bins.get(name)
+            if isinstance(learned, tuple) and OTHER in learned:
+                return STATES, learned, said
+            if name in bins and name not in self._learned:
+                raise Refused("cut labels")
+            if asked == NUMBER:
+                raise Refused("labels")
+            return STATES, None, "categories" if column.declared else "labels"
+        if name in bins:
+            return STATES, bins[name], said
+        if asked == NUMBER:
+            return asked, None, said
+        if column.unit and asked == AUTO:
+            return (STATES, bins[ALL], column.unit) if ALL in bins else (NUMBER, None, column.unit)
+        by_name = name in self._asked
+        if column.form == "reals" and (asked == AUTO or (ALL in bins and not by_name)):
+            return (STATES, bins[ALL], "real numbers") if ALL in bins else (NUMBER, None, "real numbers")
+        n = MAX_STATES + 1 if column.only_ends else len(column.counted[0])
+        is_few = few(n, self.n_kept) if column.form == "reals" or self._are_codes else n <= FEW
+        many = f"more than {MAX_STATES:,}" if n > MAX_STATES else f"{n:,}"
+        if column.form == "reals" and not is_few:
+            raise Refused("real states", f"{many} values")
+        if by_name:
+            return STATES, None, said
+        what = "real numbers" if column.form == "reals" else "integers"
+        why = f"{what} with {'few' if is_few else 'many'} values ({many})"
+        if is_few and n > FEW and column.form == "integers":
+            why = f"integers that look like codes ({many} values)"
+        if is_few and not self._few_are_numbers:
+            return STATES, None, why
+        if ALL in bins:
+            return STATES, bins[ALL], why
+        return (NUMBER if asked == AUTO else STATES), None, why
+
+    def _numbers(self, i: int, column: RawColumn) -> Floats:
+        """Return a column as numbers, or raise an error."""
+        if column.missing is not None and self.reading.missing != AVAILABLE:
+            raise Refused("missing numbers", self._share(column))
+        numbers = column.numbers()
+        known = numbers[~np.isnan(numbers)]
+        check_numbers(known)
+        self._range[i] = float(known.min()), float(known.max())
+        return numbers
+
+    def _share(self, column: RawColumn) -> str:
+        return f"{column.n_missing} of {self.source.n_rows} rows"
+
+    def _codes(self, name: str, column: RawColumn, k: Cut) -> tuple[npt.NDArray[Any], Labels]:
+        """Number the states of one column, a missing value last."""
+        gaps = column.missing
+        if gaps is None:
+            codes, labels = self._codes_without_gaps(column, k)
+        else:
+            if self.reading.missing == "error":
+                self.problems.add("missing", name, self._share(column))
+            some_codes, labels = self._codes_without_gaps(column.present, k)
+            codes = np.full(len(gaps), len(labels), dtype=np.int64)
+            codes[~gaps] = some_codes
+            if self.reading.missing == AVAILABLE:
+                if len(labels) == MAX_STATES:
+                    raise Refused("many", f"{len(labels):,}")
+                return codes, labels
+            label = MISSING_LABEL
+            while label in labels:
+                label += "_"
+            if self.reading.missing != "error":
+                labels = (*labels, label)
+        if len(labels) > MAX_STATES:
+            raise Refused("many", f"{len(labels):,}")
+        return codes, labels
+
+    def _codes_without_gaps(self, column: RawColumn, k: Cut) -> tuple[npt.NDArray[Any], Labels]:
+        values = column.values
+        if column.form == "labels":
+            if isinstance(k, tuple):
+                return pooled_codes(column, k), k
+            return (values, column.labels) if column.declared else _occurring(values, column.labels)
+        if column.form == "reals" and np.isinf(values).any():
+            raise Refused("infinite")
+        if isinstance(k, tuple):
+            placed = interval_codes(k, values)
+            assert placed is not None  # by the check of the option
+            return placed, k
+        if k is not None:
+            n_rows = len(values) if column.weights is None else int(column.weights.sum())
+            how_many = auto_bins(n_rows) if isinstance(k, str) else k
+            return cut(values, how_many, self.reading.binning, column.weights)
+        if column.only_ends:
+            raise Refused("many", f"more than {MAX_STATES:,}")
+        if column.form == "integers":
+            (states,), (codes,) = encode_integers(values.reshape(-1, 1))
+        else:
+            states, codes = np.unique(values, return_inverse=True)
+        labels = tuple(states.tolist())
+        return codes, tuple(map(written, labels)) if column.unit == DAYS else labels
+
+    def _remark_on(self, i: int, name: str, kind: str, is_cut: bool, column: RawColumn) -> None:
+        """Store the notes on a column."""
+        remarks = self._remarks
+        if is_nameless(name, i):
+            later = "; if a later line of the file has the names, remove the lines before it" * (i > 0)
+            remarks[f"no name{later}"].append(name)
+        if kind == NUMBER and self._asked_of_all != NUMBER and name not in self._asked:
+            if column.unit:
+                remarks[dates_read(column.unit, self.readers[i])].append(name)
+            elif column.form == "integers":
+                n = MAX_STATES if column.only_ends else len(column.counted[0])
+                remarks[integers_read(kind, n)].append(name)
+            else:
+                remarks["read as numbers"].append(name)
+        elif kind == STATES and not is_cut and column.form == "integers" and self._may_choose(name):
+            n = len(column.counted[0])
+            remarks[integers_read(kind, n)] += [name] * (n > 2)  # of two values, either way is the same
+        if kind == STATES and column.missing is not None and self.reading.missing == "state":
+            remarks["missing values became a state"].append(name)
+        if column.form == "labels" and like_written_numbers(column.labels, self.n_kept):
+            remarks[f"{_written(column)}{TO_NUMBERS}, or leave out with {drop_of([name])}"].append(name)
+        if i in self._range and not column.unit:
+            low, high = self._range[i]
+            if max(-low, high) > LAST_EXACT and low.is_integer():
+                digits = "integers with more digits than the 16 that are kept"
+                remarks[f"{digits}; if they identify something, leave out with {drop_of([name])}"].append(
+                    name
+                )
+            if codes := missing_codes(column, low, high):
+                what = f"{listing(codes)} stand{'s' * (len(codes) == 1)} far from all other values"
+                remarks[f"{what}, like a code for missing values; if so, na={codes}"].append(name)
+        if column.form == "integers" and name.lower() in COUNTS:
+            remarks[f'by its name it counts rows; if so, use weights="{name}"'].append(name)
+        may_be = not is_cut and column.form != "reals" and not column.declared and not column.unit
+        if may_be and self._may_choose(name) and (like := balanced(column, self.n_kept)):
+            remarks[f"looks like an identifier ({like}), leave it out with {drop_of([name])}"].append(name)
+
+    def notes(self) -> tuple[str, ...]:
+        """Return notes on what was assumed, dropped, replaced and cut."""
+        n_rows, n_dropped = self.source.n_rows, self.source.n_rows - self.n_kept
+        notes = list(self._given_notes)
+        absent = [text for text in self.reading.na if text and text not in self._na_found]
+        if absent:
+            notes.append(f"na={absent}: no such values in the columns read")
+        if any(self.gaps):
+            notes.append(self._told_gaps())
+        if n_dropped:
+            notes.append(f"dropped {n_dropped} of {n_rows} rows with missing values")
+        notes += [note_on(text, names, len(self.kinds)) for text, names in self._remarks.items() if names]
+        if self._names_are_values():
+            like = f"the column names look like values, such as {self.source.names[self.kept[0]]!r}"
+            notes.append(f"{like}; if there is no line of names, use header=False")
+        return tuple(notes)
+
+    def _names_are_values(self) -> bool:
+        """Return whether each column's name could be one of its values, as the first row's would be."""
+        sure = False
+        for i in self.kept:
+            name = self.source.names[i]
+            if self.kinds[i] == STATES and i not in self._cut:
+                if name not in map(str, self.states[i]):
+                    return False
+                sure = True
+            else:
+                number = number_of(name)
+                if number is None:
+                    return False
+                sure |= isinstance(number, float)  # whole numbers also count columns, or are years
+        return sure
+
+    def _told_gaps(self) -> str:
+        """Return a note on missing values and how they are treated."""
+        names, gaps = self.source.names, self.gaps
+        at = sorted((i for i, n in enumerate(gaps) if n), key=lambda i: -gaps[i])
+        told = listing([f"{names[i]!r} ({gaps[i]:,})" for i in at], limit=5)
+        share = sum(gaps) / (self.source.n_rows * len(self.kept))
+        number = f"{sum(gaps):,} value{'s are' if sum(gaps) > 1 else ' is'} missing ({share:.1%})"
+        where = f"in {'column' if len(at) == 1 else 'columns'} {told}"
+        return f"{number}, {where}: each question uses all rows that can answer it"
+
+    def report(self) -> Report:
+        """Return how each column is read."""
+        columns = []
+        for i, name in enumerate(self.source.names):
+            kind = self.kinds[i] if self.kinds[i] in (STATES, NUMBER) else ""
+            action, why = self._action.get(i, (STATES, "integers with few values"))
+            low, high = self._range.get(i, (0.0, 0.0))
+            told = values_told(self.states[i], low, high) if kind else ""
+            if kind == NUMBER and (reader := self.readers[i]) and not reader.part:
+                told = f"{written(low)} to {written(high)}"
+            columns.append(CheckedColumn(name, kind, told, self._missing.get(i, 0), action, why))
+        for name in self.reading.drop:
+            columns.append(CheckedColumn(name, "", "", 0, LEFT_OUT, "as asked"))
+        # Learners tell this of the tables that they get.
+        constant = told_constant([self.source.names[i] for i in self.kept if len(self.states[i]) == 1])
+        notes = (*self.notes(), *([] if constant is None else [constant]))
+        return Report(tuple(columns), tuple(self.problems.told()), notes, self.source.n_rows)
+
+
+def complete_rows(source: Source) -> Mask | None:
+    """Return the rows without missing values; None if all rows are complete."""
+    incomplete = np.zeros(source.n_rows, dtype=np.bool_)
+    width = block_width(source.n_rows)
+    for first in range(0, len(source.names), width):
+        last = min(first + width, len(source.names))
+        if source.block(first, last) is not None:
+            continue
+        for i in range(first, last):
+            try:
+                gaps = source.column(i).missing
+            except Refused:
+                continue  # told when the column is read
+            if gaps is not None:
+                incomplete |= gaps
+    return ~incomplete if incomplete.any() else None
+
+
+def _written(column: RawColumn) -> str:
+    return f"labels that look like numbers or dates, such as {column.labels[0]!r}"
+
+
+def _occurring(positions: npt.NDArray[Any], labels: Labels) -> tuple[npt.NDArray[Any], Labels]:
+    """Leave out the labels that do not occur, as happens when rows are dropped."""
+    present = np.bincount(positions, minlength=len(labels)) > 0
+    if present.all():
+        return positions, labels
+    rank = present.cumsum() - 1
+    return rank[positions], tuple(
+        label for label, there in zip(labels, present.tolist(), strict=True) if there
+    )

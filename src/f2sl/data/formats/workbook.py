@@ -1,0 +1,94 @@
+"""Workbooks of office programs: Excel and OpenDocument, by python-calamine.
+
+Cells can hold anything, such as numbers and "n/a" in one column. So the first sheet is read like the CSV file
+that the office program would save, with all options of text.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from f2sl.data.formats.base import ZIP, Batches, DataFile, Result, TableFormat, first_line
+from f2sl.data.values import TextOptions
+from f2sl.errors import DataError, FileError
+
+
+@dataclass(frozen=True)
+class AsText(DataFile):
+    """Sheet of a workbook, as text."""
+
+    text: bytes = b""
+
+    def open(self) -> Any:
+        """Open the text for reading."""
+        return io.BytesIO(self.text)
+
+
+class Workbook(TableFormat):
+    """First sheet of a workbook; `text` is the format that reads its cells."""
+
+    name = "workbook"
+    suffixes = (".xlsx", ".xls", ".xlsb", ".xlsm", ".ods")
+    first_bytes = (ZIP, b"\xd0\xcf\x11\xe0")
+
+    def __init__(self, text: TableFormat) -> None:
+        self._text = text
+
+    def look_at(self, place: Path, start: bytes, how: TextOptions) -> DataFile:
+        """Read the first sheet."""
+        text = _sheet(place)
+        layout = self._text.look_at(place, text, TextOptions(",", how.header, na=how.na))
+        return AsText(place, self._text, None, layout, text)
+
+    def read(self, file: DataFile) -> pa.Table:
+        """Read the sheet into memory."""
+        return self._text.read(file.layout)
+
+    def schema(self, file: DataFile) -> pa.Schema:
+        """Return the names and types of the columns."""
+        return self._text.schema(file.layout)
+
+    def batches(self, file: DataFile, names: Sequence[str], rows: int) -> Batches:
+        """Yield some columns."""
+        return self._text.batches(file.layout, names, rows)
+
+    def scan(
+        self, file: DataFile, names: Sequence[str], rows: int, look: Callable[[Batches], Result]
+    ) -> tuple[DataFile, Result]:
+        """Pass all rows to `look`."""
+        layout, found = self._text.scan(file.layout, names, rows, look)
+        return DataFile(file.place, self, None, layout), found
+
+
+def _sheet(place: Path) -> bytes:
+    """Write the first sheet as CSV, without empty rows."""
+    try:
+        from python_calamine import CalamineWorkbook
+    except ImportError:
+        raise FileError(
+            f'{place}: to read workbooks, pip install "f2sl[files]", or save it as .csv'
+        ) from None
+    try:
+        rows = CalamineWorkbook.from_path(str(place)).get_sheet_by_index(0).to_python()
+    except Exception as error:  # each kind of damage has an exception of its own
+        raise FileError(f"{place}: not a valid workbook ({first_line(error)})") from None
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows([_cell(cell) for cell in row] for row in rows if any(cell != "" for cell in row))
+    if not text.getvalue():
+        raise DataError(f"{place}: the first sheet is empty")
+    return text.getvalue().encode()
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return repr(value).removesuffix(".0")
+    return value.isoformat() if isinstance(value, (datetime.date, datetime.time)) else str(value)

@@ -1,0 +1,206 @@
+"""Tables in memory: a matrix of codes beside a matrix of numbers.
+
+Both have one row of memory for each column, because counting walks along columns and rarely along samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from f2sl._arrays import Floats, Integers
+from f2sl._constants import AUTO
+from f2sl._threads import Threads
+from f2sl.data.column import MAX_STATES, NUMBER, STATES, Column, codes_of, places_of
+from f2sl.data.table import Arrays, Block, Ends, Summand, Table, WholeColumn
+from f2sl.errors import DataError
+
+if TYPE_CHECKING:
+    from f2sl.data.memory.engine import MemoryEngine
+
+
+SERIAL = 1 << 17
+"""Fewer numbers are changed before a thread has started."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MemoryTable(Table):
+    """Table in the memory of this process.
+
+    Parameters
+    ----------
+    columns : tuple of Column
+        Name, kind and states of each variable. A state need not occur in the rows.
+    codes : ndarray of uint8 or uint16
+        One row for each column of states, in their order: positions in the list of the column's states, and
+        the number of states for a missing value.
+        Stored as uint8 if no column has more than 256 states, as uint16 otherwise.
+    numbers : ndarray of float64
+        One row for each column of numbers, in their order; finite, or NaN for a missing value.
+    notes, transform
+        As in :class:`f2sl.Table`.
+
+    Examples
+    --------
+    >>> table = MemoryTable.of_codes(("b", "a"), (("no", "yes"), (0, 1, 2)), np.array([[0, 1], [2, 0]]))
+    >>> table
+    Table(2 columns of states, 2 rows, in memory)
+    >>> table.cardinalities.tolist()
+    [2, 3]
+    >>> table.in_name_order().names
+    ('a', 'b')
+    """
+
+    columns: tuple[Column, ...]
+    codes: npt.NDArray[Any]
+    numbers: Floats
+    notes: tuple[str, ...] = ()
+    transform: str = AUTO
+
+    @classmethod
+    def of_codes(
+        cls,
+        names: Sequence[str],
+        states: Sequence[tuple[object, ...]],
+        codes: npt.ArrayLike,
+        notes: tuple[str, ...] = (),
+    ) -> MemoryTable:
+        """Return a table of states from codes, one row for each column."""
+        found = np.asarray(codes)
+        if found.ndim != 2 or len(names) != found.shape[0] or len(states) != found.shape[0]:
+            raise DataError(
+                f"a table needs one row of codes for each variable: got {len(names)} names, "
+                f"{len(states)} lists of states and codes of shape {found.shape}"
+            )
+        columns = tuple(Column(name, STATES, labels) for name, labels in zip(names, states, strict=True))
+        return cls(columns, found, np.empty((0, found.shape[1])), notes)
+
+    @classmethod
+    def of_numbers(
+        cls, names: Sequence[str], numbers: npt.ArrayLike, notes: tuple[str, ...] = ()
+    ) -> MemoryTable:
+        """Return a table of numbers, one row for each column.
+
+        Examples
+        --------
+        >>> table = MemoryTable.of_numbers(("b", "a"), [[0.5, 1.5], [2.0, 0.1]])
+        >>> table.in_name_order().numbers.tolist()
+        [[2.0, 0.1], [0.5, 1.5]]
+        """
+        found = np.asarray(numbers, dtype=np.float64)
+        if found.ndim != 2 or len(names) != found.shape[0]:
+            raise DataError(
+                f"a table needs one row of values for each variable: got {len(names)} names "
+                f"and values of shape {found.shape}"
+            )
+        columns = tuple(Column(name, NUMBER) for name in names)
+        return cls(columns, np.empty((0, found.shape[1]), np.uint8), found, notes)
+
+    def __post_init__(self) -> None:
+        codes = np.asarray(self.codes)
+        numbers = np.ascontiguousarray(self.numbers, dtype=np.float64)
+        if len(set(self.names)) != len(self.names):
+            raise DataError("the names of a table's variables must differ from each other")
+        # The kernels index by these codes without checks, so no code may be out of range.
+        if codes.dtype.kind not in "iu":
+            raise DataError(f"codes must be integers, not {codes.dtype}")
+        of_states = [self.columns[i] for i in self.of_kind(STATES)]
+        cardinalities = np.array([len(column.states) for column in of_states], np.int64)
+        if codes.size:
+            wrong = codes.max(axis=1) >= cardinalities + [column.gaps > 0 for column in of_states]
+            if codes.dtype.kind == "i":
+                wrong |= codes.min(axis=1) < 0
+            if wrong.any():
+                raise DataError(
+                    f"variable {of_states[int(wrong.argmax())].name!r} has a code that is none of its states"
+                )
+        most = int(cardinalities.max(initial=0))
+        if most > MAX_STATES:
+            raise DataError(f"a variable has {most:,} states; at most {MAX_STATES:,} are possible")
+        of_numbers = [self.columns[i] for i in self.of_kind(NUMBER)]
+        finite = np.isfinite(numbers).sum(axis=1) == [self.n_rows - column.gaps for column in of_numbers]
+        if not finite.all():
+            name = of_numbers[int(finite.argmin())].name
+            raise DataError(f"variable {name!r} has a value that is not finite")
+        object.__setattr__(self, "codes", np.ascontiguousarray(codes, dtype=codes_of(of_states)))
+        object.__setattr__(self, "numbers", numbers)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of samples."""
+        return int(self.codes.shape[1])
+
+    @cached_property
+    def places(self) -> Integers:  # type: ignore[override]
+        """Row of each column in the matrix of its kind."""
+        return places_of(self.kinds)
+
+    @cached_property
+    def ends(self) -> Ends:  # type: ignore[override]
+        """Smallest and largest number, or code that occurs, of each column."""
+        low, high = np.empty(self.n_variables), np.empty(self.n_variables)
+        for kind, matrix in ((STATES, self.codes), (NUMBER, self.numbers)):
+            own = self.of_kind(kind)
+            if own and not self.gaps[own].any():
+                low[own], high[own] = matrix.min(axis=1), matrix.max(axis=1)
+            elif own:
+                there = matrix < self.cardinalities[own][:, None] if kind == STATES else ~np.isnan(matrix)
+                known = np.where(there, matrix, np.nan)
+                low[own], high[own] = np.nanmin(known, axis=1), np.nanmax(known, axis=1)
+        return low, high
+
+    def column(self, i: int) -> npt.NDArray[Any]:
+        """Return the codes or numbers of one column as an array."""
+        matrix = self.codes if self.columns[i].kind == STATES else self.numbers
+        return np.asarray(matrix[self.places[i]])
+
+    def add_up(self, function: Summand) -> Arrays:
+        """Return what `function` makes of all rows: they are one block."""
+        return function(Block(self.codes, self.numbers))
+
+    def rows(self, chosen: Integers) -> Block:
+        """Return some rows, given by their positions in ascending order."""
+        if len(chosen) == self.n_rows:
+            return Block(self.codes, self.numbers)
+        return Block(self.codes[:, chosen], self.numbers[:, chosen])
+
+    def all_numbers(self) -> Floats:
+        """Return a table of numbers as one array, one row for each column."""
+        return self.numbers
+
+    def select(self, variables: Sequence[int]) -> MemoryTable:
+        """Return some of the columns, in this order, as a table of their own."""
+        chosen = tuple(self.columns[i] for i in variables)
+        codes, numbers = (
+            [self.places[i] for i in variables if self.columns[i].kind == kind] for kind in (STATES, NUMBER)
+        )
+        return replace(self, columns=chosen, codes=self.codes[codes], numbers=self.numbers[numbers])
+
+    def _codes_as_numbers(self) -> MemoryTable:
+        return MemoryTable.of_numbers(self.names, self.codes, self.notes)
+
+    def recoded(self, columns: tuple[Column, ...], function: Callable[[Block], npt.NDArray[Any]]) -> Table:
+        """Return a table of states, whose codes `function` makes of all rows."""
+        return MemoryTable(columns, function(Block(self.codes, self.numbers)), self.numbers[:0])
+
+    def with_numbers(
+        self, chosen: Sequence[int], function: WholeColumn, ends: Ends, n_jobs: int | None = None
+    ) -> MemoryTable:
+        """Return the table with `function` applied to some columns of numbers, each as a whole."""
+        numbers, places = self.numbers.copy(), self.places[list(chosen)].tolist()
+        with Threads(n_jobs if numbers.size > SERIAL else 1) as threads:
+            changed = threads.map(lambda place: function(self.numbers[place]), places)
+            for place, values in zip(places, changed, strict=True):
+                numbers[place] = values
+        return replace(self, numbers=numbers)
+
+    def counting_engine(self, n_jobs: int | None = None) -> MemoryEngine:
+        """Open the engine that counts a table of states."""
+        from f2sl.data.memory.engine import MemoryEngine
+
+        return MemoryEngine(self, n_jobs)

@@ -1,0 +1,435 @@
+"""Compute variances and correlations of a table of real numbers, exactly and once.
+
+Sums of floats usually depend on their order. These do not: each column is shifted to near its mean, divided
+by a power of two near its standard deviation, and rounded to a whole number of very small units. Sums of
+whole numbers are exact in any order, and so are sums of their products, which a matrix product computes from
+a coarse and a fine half of each number: by the Cauchy-Schwarz inequality no partial sum exceeds the 53 bits
+that a float represents exactly. So the correlations are the same to the last bit for any order of rows and
+columns, any number of threads and any library of linear algebra. With the same shifts and scales, the sums of
+blocks of rows add up to those of the whole.
+
+With N rows, the coarse half keeps b = floor((52 - log2 N) / 2) bits behind the binary point and the fine half
+b + 1 more: 43 bits in all for 1,000 rows.
+
+>>> from f2sl import open_table
+>>> moments = Moments.of_table(open_table({"a": [0.5, 1.5, 2.5], "b": [1.0, 1.0, 4.5]}))
+>>> moments.correlations.round(6).tolist()
+[[1.0, 0.866025], [0.866025, 1.0]]
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from f2sl._arrays import Floats, Integers
+from f2sl._memory import LEAST_MEMORY, available_bytes
+from f2sl._threads import Threads
+from f2sl.data.engines import FoundPairs
+from f2sl.data.memory.table import MemoryTable
+from f2sl.data.names import listing
+from f2sl.data.table import Block, Summand, Table
+from f2sl.errors import DataError
+
+if TYPE_CHECKING:
+    from f2sl.data.mixed.expected import Layout
+
+DIGITS = 12
+"""Correlations are rounded to this many decimal places: copies of a column correlate by exactly 1."""
+
+EXACT_BITS = 53
+"""Number of bits of whole numbers that floats represent exactly."""
+BY_BLOCKS, BY_GAPS = 5, 16
+"""Number of matrices of all pairs in memory at a time: three are sums of products; with gaps, eight more."""
+VARIABLES_AT_ONCE = 512
+"""Rows and columns of the tiles in which the matrix of correlations is computed."""
+NUMBERS_AT_ONCE = 1 << 16
+"""Number of values scaled at a time: half a megabyte, which stays in a core's cache."""
+
+
+AddUp = Callable[[Summand], tuple[NDArray[Any], ...]]
+"""Type of functions that apply a function to each block of rows and add up the arrays that it returns."""
+
+
+Halves = tuple[Floats, Floats]
+"""The coarse and the fine halves of numbers."""
+
+
+class CorrelationFormula(Protocol):
+    """Formula that keeps pairs by their correlations."""
+
+    def of_correlations(self, first: Integers, second: Integers, correlations: Floats) -> FoundPairs:
+        """Keep some of the pairs, with their values."""
+
+    @property
+    def weakest(self) -> float:
+        """Lower bound: pairs are kept only if their absolute correlation exceeds it."""
+
+
+class Moments:
+    """Variances and correlations of real-valued variables.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of samples that they come from.
+    variances : ndarray of shape (n,)
+        Sums of squares about the mean, divided by the number of samples.
+    correlations : ndarray of shape (n, n)
+        Symmetric, with ones on the diagonal; all tests, scores and measures read it.
+    n_jobs : int, optional
+        Number of threads for computing from them.
+    names : sequence of str, optional
+        Names of the variables in messages; their numbers by default.
+    """
+
+    counts = None
+    """Questions about counts of states have no answer here."""
+    any_gaps = False
+    """True if numbers are missing (:class:`~f2sl.data.available.AvailableMoments`)."""
+
+    def __init__(
+        self,
+        n_rows: int,
+        variances: Floats,
+        correlations: Floats,
+        n_jobs: int | None = None,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        self.n_rows = n_rows
+        self.variances = variances
+        self.correlations = correlations
+        self.threads = Threads(n_jobs)
+        self._table: Table | None = None
+        self.scaling: Scaling | None = None
+        """Conversion of a table's columns to whole numbers; None without a table."""
+        self.sums = self.squares = np.empty(0)
+        """Sums of the whole numbers, and of their squares about the mean."""
+        self.names = tuple(map(str, range(len(variances)))) if names is None else tuple(names)
+
+    @classmethod
+    def of_table(cls, table: Table, n_jobs: int | None = None) -> Moments:
+        """Compute the moments of a table.
+
+        Raises
+        ------
+        DataError
+            If a column is constant, or the matrix needs more memory than there is.
+        """
+        _check_memory(table, BY_GAPS if table.gaps.any() else BY_BLOCKS)
+        low, high = table.ends
+        if (low == high).any():
+            named = listing([repr(table.names[i]) for i in np.flatnonzero(low == high)])
+            raise DataError(f"the same number in every row of {named}; leave constant columns out")
+        if table.gaps.any():
+            from f2sl.data.available import AvailableMoments
+
+            return AvailableMoments.of_gaps(table, n_jobs)
+        if isinstance(table, MemoryTable):
+            numbers = _sums_of_values(table.numbers, low, high)
+        else:
+            numbers = _sums_of_blocks(table, low, high)
+        found = cls(table.n_rows, numbers.variances, numbers.correlations(), n_jobs, table.names)
+        found._table, found.scaling = table, numbers.scaling
+        found.sums, found.squares = numbers.sums, numbers.squares
+        return found
+
+    def column(self, variable: int) -> Floats:
+        """Return the numbers of one variable, if they come from a table."""
+        if self._table is None:
+            raise DataError("these moments were not made from a table, so they have no columns")
+        return np.asarray(self._table.column(variable), np.float64)
+
+    @property
+    def moments(self) -> Moments:
+        """Engine for moments of numbers: itself."""
+        return self
+
+    @property
+    def n_variables(self) -> int:
+        """Number of variables."""
+        return len(self.variances)
+
+    @property
+    def layout(self) -> Layout:
+        """Columns of the one matrix: a column for each number."""
+        from f2sl.data.mixed.expected import Layout
+
+        assert self.scaling is not None
+        everyone, none = np.arange(self.n_variables), np.empty(0, np.int64)
+        return Layout(self.scaling, none, everyone, none, everyone, none, everyone)
+
+    def search_pairs(
+        self,
+        formula: CorrelationFormula,
+        variables: Integers | None = None,
+        target: int | None = None,
+        advance: Callable[[float], None] | None = None,
+    ) -> FoundPairs:
+        """Apply `formula` to all pairs among `variables` (default: all), or of `target` with each of them.
+
+        Pairs come back once, with first < second, in ascending order.
+        """
+        chosen = np.arange(self.n_variables) if variables is None else variables
+        if target is not None:
+            others = chosen[chosen != target]
+            first, second = np.minimum(others, target), np.maximum(others, target)
+            order = np.lexsort((second, first))
+            first, second = first[order], second[order]
+            return formula.of_correlations(first, second, self.correlations[first, second])
+        # Row by row, and only what exceeds the bound is handed on: no array is as large as all pairs.
+        parts: list[FoundPairs] = []
+        for place, v in enumerate(chosen.tolist()):
+            later = chosen[place + 1 :]
+            row = self.correlations[v, v + 1 :] if variables is None else self.correlations[v, later]
+            above = np.flatnonzero(np.abs(row) > formula.weakest)
+            parts.append(formula.of_correlations(np.full(len(above), v), later[above], row[above]))
+            if advance is not None:
+                advance(1.0 / len(chosen))
+        return FoundPairs.joined(parts)
+
+    def __enter__(self) -> Moments:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.threads.close()
+
+
+def _check_memory(table: Table, matrices: int) -> None:
+    """Raise an error for a table whose matrix of correlations does not fit into memory."""
+    # In memory: the matrix, and both halves of all values. By blocks, or with gaps: so many matrices.
+    n, streamed = table.n_variables, table.memory is not None
+    by_blocks = streamed or matrices == BY_GAPS
+    needed = 8 * n * (matrices * n if by_blocks else n + 2 * table.n_rows)
+    if not streamed and needed <= LEAST_MEMORY:
+        return  # to ask what is free takes longer than to learn from a small table
+    available = table.memory if streamed else available_bytes()
+    if available is not None and needed > available:
+        raise DataError(
+            f"{n:,} columns of real numbers need {needed / 2**30:,.1f} GiB of memory for "
+            f"their correlations, but {available / 2**30:,.1f} GiB are free; leave columns out"
+        )
+
+
+def _coarse_bits(n_rows: int) -> int:
+    """Return b, the bits behind the binary point of the coarse half: N 4^b is at most 2^52."""
+    return math.floor((EXACT_BITS - 1 - math.log2(n_rows)) / 2)
+
+
+def _coarse_unit(n_rows: int) -> float:
+    """Return the unit of the coarse half in units of the fine half."""
+    return float(2.0 ** (_coarse_bits(n_rows) + 1))
+
+
+class Scaling:
+    """Conversion of columns to whole numbers of tiny units, each split into a coarse and a fine half.
+
+    Columns are shifted near their means and divided by a power of two between two and four times their
+    standard deviation, so that their squares add up to less than N. Then the squares of the coarse halves,
+    with b bits behind the binary point, add up to at most N 4^b; and a fine half, at most half a coarse unit
+    of 2^(b + 1) fine ones, is at most 2^b, so that the same bound holds for these. By the choice of b it is
+    2^52, and by the Cauchy-Schwarz inequality it holds for all sums of products, too.
+
+    Shift and scale need not be exact, but must not depend on the order of the rows: they come from sums
+    of whole numbers, too.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows of the whole table.
+    low, high : (n,) float64
+        Smallest and largest value of each column, which must differ.
+    add_up : AddUp
+        Sums what a function returns for blocks of rows, over all of them.
+    observed : (n,) int64, optional
+        Number of rows with a value of each column, if some are NaN; NaN is 0 in both halves.
+    """
+
+    def __init__(
+        self, n_rows: int, low: Floats, high: Floats, add_up: AddUp, observed: Integers | None = None
+    ) -> None:
+        self.n_rows = n_rows
+        self._observed = observed
+        self.coarse_bits = _coarse_bits(n_rows)
+        self.coarse_unit = _coarse_unit(n_rows)
+        self._units_per_scale = 2.0**self.coarse_bits * self.coarse_unit
+        # Halved before the difference, which could overflow for columns near the largest float.
+        self._half = high / 2 - low / 2
+        self._centre = low + self._half
+        self._mean = np.zeros(len(low))
+        self._mean = self._rough_means(add_up, 1)
+        deviation = np.sqrt(self._rough_means(add_up, 2))
+        self._scale = np.ldexp(1.0, np.frexp(deviation)[1] + 1)
+        self.unit = self._scale * self._half / self._units_per_scale
+        """Value of a unit of the fine half in the column's own numbers, (n,) float64."""
+
+    @classmethod
+    def joined(cls, parts: Sequence[Scaling]) -> Scaling:
+        """Join the scalings of several ranges of columns."""
+        whole = copy(parts[0])
+        for name in ("_half", "_centre", "_mean", "_scale", "unit"):
+            setattr(whole, name, np.concatenate([getattr(part, name) for part in parts]))
+        return whole
+
+    def part(self, columns: Integers) -> Scaling:
+        """Return the scaling of some columns."""
+        chosen = copy(self)
+        for name in ("_half", "_centre", "_mean", "_scale", "unit"):
+            setattr(chosen, name, getattr(self, name)[columns])
+        return chosen
+
+    def _relative(self, values: Floats) -> Floats:
+        # First to the range from -1 to 1, which cannot overflow, then about the mean.
+        relative = (values - self._centre[:, None]) / self._half[:, None]
+        relative -= self._mean[:, None]
+        return np.asarray(relative)
+
+    @property
+    def _rough_unit(self) -> float:
+        # N squares of numbers up to 2, in this unit, add up to at most 2^62: they fit into an int64.
+        return 2.0 ** -min(50, 60 - math.ceil(math.log2(self.n_rows)))
+
+    def _rough_sums(self, power: int, block: Block) -> tuple[Integers]:
+        numbers = self._known(self._relative(block.numbers)) ** power / self._rough_unit
+        return (np.rint(numbers).astype(np.int64).sum(axis=1),)
+
+    def _rough_means(self, add_up: AddUp, power: int) -> Floats:
+        """Compute the mean of a power of each column, to some forty bits; no absolute value exceeds 2."""
+        [sums] = add_up(partial(self._rough_sums, power))
+        n_rows = self.n_rows if self._observed is None else self._observed
+        return np.asarray(sums * (self._rough_unit / n_rows))
+
+    def _known(self, numbers: Floats) -> Floats:
+        """Replace NaN by 0."""
+        return numbers if self._observed is None else np.nan_to_num(numbers, copy=False, nan=0.0)
+
+    def halves(self, values: Floats) -> Halves:
+        """Split some rows' numbers into coarse and fine halves, both whole numbers, (n, rows) float64."""
+        # Rounded to the nearest, the fine half is at most half a coarse unit, and signed.
+        units = self._known(np.rint(self._relative(values) / self._scale[:, None] * self._units_per_scale))
+        coarse = np.rint(units / self.coarse_unit)
+        return coarse, units - coarse * self.coarse_unit
+
+
+@dataclass(frozen=True)
+class _Products:
+    """Exact sums of products of whole numbers: coarse with coarse, coarse with fine, and fine with fine.
+
+    Each is (n,) or (n, m) float64. They are added up over blocks of rows before they are joined, because the
+    joined sum has more than 53 bits and is rounded.
+    """
+
+    coarse: Floats
+    mixed: Floats
+    fine: Floats
+
+    def joined(self, coarse_unit: float) -> Floats:
+        """Return the sums of products of the whole numbers, in units of the fine half."""
+        return (self.coarse * coarse_unit + self.mixed) * coarse_unit + self.fine
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Columns as whole numbers: sums over all rows, in units of the fine half, and products of columns.
+
+    sums : (n,) float64; own : products of each column with itself; products : function of two slices of
+    columns.
+    """
+
+    n_rows: int
+    scaling: Scaling
+    sums: Floats
+    own: _Products
+    products: Callable[[slice, slice], _Products]
+
+    @cached_property
+    def squares(self) -> Floats:
+        """Sums of squares about the mean."""
+        return self.own.joined(self.scaling.coarse_unit) - self.sums * self.sums / self.n_rows
+
+    @property
+    def variances(self) -> Floats:
+        """Variances of the columns."""
+        return np.asarray(self.squares / self.n_rows * self.scaling.unit * self.scaling.unit)
+
+    def correlations(self) -> Floats:
+        """Compute the matrix of correlations, (n, n) float64, tile by tile, the upper triangle alone."""
+        n = len(self.sums)
+        result = np.empty((n, n))
+        for top in range(0, n, VARIABLES_AT_ONCE):
+            a = slice(top, top + VARIABLES_AT_ONCE)
+            for left in range(top, n, VARIABLES_AT_ONCE):
+                b = slice(left, left + VARIABLES_AT_ONCE)
+                products = self.products(a, b).joined(self.scaling.coarse_unit)
+                # Columns are near their means, so that this subtracts little and loses nothing by
+                # cancellation.
+                products -= np.outer(self.sums[a], self.sums[b]) / self.n_rows
+                products /= np.sqrt(np.outer(self.squares[a], self.squares[b]))
+                result[a, b] = np.round(products, DIGITS)
+                result[b, a] = result[a, b].T
+        np.clip(result, -1.0, 1.0, out=result)
+        np.fill_diagonal(result, 1.0)
+        return result
+
+
+def _sums_of_values(values: Floats, low: Floats, high: Floats) -> _Sums:
+    """Sum up columns that are in memory, (n, n_rows) float64, some at a time that fit into the cache."""
+    n, n_rows = values.shape
+    # Scaling takes several passes over the values of a column, so that it is done for a few columns at a
+    # time; columns do not affect each other's scale.
+    coarse, fine, scalings = np.empty_like(values), np.empty_like(values), []
+    step = max(1, NUMBERS_AT_ONCE // n_rows)
+    for start in range(0, max(n, 1), step):  # without columns there is one empty part
+        part = slice(start, start + step)
+        scalings.append(Scaling(n_rows, low[part], high[part], partial(_of_one_block, values[part])))
+        coarse[part], fine[part] = scalings[-1].halves(values[part])
+    scaling = Scaling.joined(scalings)
+    sums = coarse.sum(axis=1) * scaling.coarse_unit + fine.sum(axis=1)
+    own = _Products(_dots(coarse, coarse), 2.0 * _dots(coarse, fine), _dots(fine, fine))
+    return _Sums(n_rows, scaling, sums, own, lambda a, b: _multiplied(coarse, fine, a, b))
+
+
+def _of_one_block(values: Floats, function: Summand) -> tuple[NDArray[Any], ...]:
+    return function(Block(values[:0], values))
+
+
+def _sums_of_blocks(table: Table, low: Floats, high: Floats) -> _Sums:
+    """Sum up columns block by block."""
+    # Three passes over the table: for the means, for the deviations, and for the products.
+    scaling = Scaling(table.n_rows, low, high, table.add_up)
+    coarse_sums, fine_sums, *products = table.add_up(partial(_sums_of_block, scaling))
+    total = _Products(*products)
+    own = _Products(*map(np.diagonal, products))
+    sums = coarse_sums * scaling.coarse_unit + fine_sums
+    return _Sums(
+        table.n_rows,
+        scaling,
+        sums,
+        own,
+        lambda a, b: _Products(total.coarse[a, b], total.mixed[a, b], total.fine[a, b]),
+    )
+
+
+def _sums_of_block(scaling: Scaling, block: Block) -> tuple[Floats, ...]:
+    """Sum up a block: coarse and fine halves, (n,) each, and the three matrices of their products."""
+    coarse, fine = scaling.halves(block.numbers)
+    products = _multiplied(coarse, fine, slice(None), slice(None))
+    return coarse.sum(axis=1), fine.sum(axis=1), products.coarse, products.mixed, products.fine
+
+
+def _multiplied(coarse: Floats, fine: Floats, a: slice, b: slice) -> _Products:
+    """Multiply two ranges of columns: matrix products of halves, exact whatever order BLAS sums in."""
+    mixed = coarse[a] @ fine[b].T + fine[a] @ coarse[b].T
+    return _Products(coarse[a] @ coarse[b].T, mixed, fine[a] @ fine[b].T)
+
+
+def _dots(one: Floats, other: Floats) -> Floats:
+    """Return the scalar product of each row of `one` with the same row of `other`."""
+    return np.asarray(np.einsum("ij,ij->i", one, other))

@@ -1,0 +1,185 @@
+"""Notes on a table before learning."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from f2sl.data.column import NUMBER, STATES
+from f2sl.data.derived import told_derived
+from f2sl.data.matrix import Sample
+from f2sl.data.names import listing
+from f2sl.data.ordered import told_repeated, told_rows
+from f2sl.data.table import Arrays, Block, Table
+from f2sl.errors import F2SLWarning
+
+LIKE_AN_IDENTIFIER = 0.9
+"""Ratio of states to rows from which on a column looks like an identifier."""
+
+LIKE_ONE = "like an identifier"
+
+FEWEST_ROWS = 20
+"""With fewer rows than this, many columns have nearly as many states as there are rows, and correlations are
+mostly chance."""
+
+FEWEST_PER_COLUMN = 5
+"""With fewer rows for each column than this, most directions and many edges are chance."""
+
+COLUMNS_AT_ONCE, ROWS_COMPARED = 1 << 10, 1 << 12
+"""Numbers of columns and rows in a quick comparison that rules out most columns as aliases."""
+
+
+def constant_columns(table: Table) -> str | None:
+    """Return a note on columns with only one state, or None.
+
+    Examples
+    --------
+    >>> from f2sl import open_table
+    >>> constant_columns(open_table({"a": [1, 1], "b": [0, 1]}))
+    "only one state, so no edges: column 'a'"
+    """
+    return told_constant([table.names[i] for i in np.flatnonzero(table.cardinalities == 1)])
+
+
+def told_constant(names: Sequence[str]) -> str | None:
+    """Return the note that columns have one state only, if there are any."""
+    return _listed("only one state, so no edges: ", names)
+
+
+def identifier_columns(table: Table) -> str | None:
+    """Return a note on columns with nearly as many states as rows, or None; they hide other links."""
+    like = (table.cardinalities > LIKE_AN_IDENTIFIER * table.n_rows) & (table.n_rows > FEWEST_ROWS)
+    return _listed(
+        f"nearly as many states as rows, {LIKE_ONE} (better left out): ",
+        [table.names[i] for i in np.flatnonzero(like)],
+    )
+
+
+def alias_groups(table: Table) -> list[list[int]]:
+    """Find the columns of states that determine each other one to one, the earlier of each group first.
+
+    Two columns are aliases if they are the same once their codes are numbered in the order in which they
+    occur. Only columns that change at the same places of the first rows are compared or, if rows are not in
+    memory, columns whose states are equally frequent.
+
+    Examples
+    --------
+    >>> from f2sl import open_table
+    >>> data = {"survived": [0, 1, 1, 0], "alive": ["no", "yes", "yes", "no"], "sex": ["m", "f", "m", "f"]}
+    >>> alias_groups(open_table(data))
+    [[0, 1]]
+    """
+    of_states = [i for i in table.of_kind(STATES) if len(table.columns[i].states) > 1]
+    alike: dict[Any, list[int]] = defaultdict(list)
+    codes = getattr(table, "codes", None)
+    for first in range(0, len(of_states), COLUMNS_AT_ONCE):
+        some = of_states[first : first + COLUMNS_AT_ONCE]
+        if isinstance(codes, np.ndarray):
+            rows = codes[table.places[some], :ROWS_COMPARED]
+            signs = [sign.tobytes() for sign in np.packbits(rows[:, 1:] == rows[:, :-1], axis=1)]
+        else:
+            signs = [np.sort(counts[counts > 0]).tobytes() for counts in (table.margins[i] for i in some)]
+        for i, sign in zip(some, signs, strict=True):
+            alike[sign].append(i)
+    shared = [(sign, i) for sign, members in alike.items() if len(members) > 1 for i in members]
+    if shared and not isinstance(codes, np.ndarray):
+        # In one pass, because to fetch a column from workers takes longer than to look at it.
+        [changes] = table.select([i for _, i in shared]).add_up(_changes)
+        alike = defaultdict(list)
+        for (sign, i), changed in zip(shared, changes.tolist(), strict=True):
+            alike[sign, changed].append(i)
+    groups: dict[bytes, list[int]] = defaultdict(list)
+    for members in alike.values():
+        for i in members if len(members) > 1 else ():
+            digest = _digest_of_pattern(table, i)
+            if digest is not None:
+                groups[digest].append(i)
+    return sorted(group for group in groups.values() if len(group) > 1)
+
+
+def _changes(block: Block) -> Arrays:
+    """Return a number for the rows of a block where each column's state changes: equal for aliases."""
+    weights = np.arange(1, block.codes.shape[1]) * 1103515245 % 2147483648
+    return (np.array([weights[row[1:] != row[:-1]].sum() for row in block.codes], np.int64),)
+
+
+def _digest_of_pattern(table: Table, i: int) -> bytes | None:
+    """Return a digest of a column's codes, numbered by first occurrence; None if only one code occurs."""
+    rank = np.full(len(table.columns[i].states) + 1, -1)
+    known, digest = 0, hashlib.blake2b()
+    for part in table.parts_of_column(i):
+        begins = np.full(len(rank), len(part))
+        begins[part[::-1]] = np.arange(len(part))[::-1]  # of equal codes the one assigned last stays
+        new = np.flatnonzero((begins < len(part)) & (rank < 0))
+        rank[new[np.argsort(begins[new])]] = np.arange(known, known + len(new))
+        known += len(new)
+        digest.update(rank.astype(np.uint16)[part].tobytes())
+    return digest.digest() if known > 1 else None
+
+
+def told_aliases(table: Table) -> str | None:
+    """Return a note on columns that determine each other, or None."""
+    groups = [" and ".join(repr(table.names[i]) for i in group) for group in alias_groups(table)]
+    if not groups:
+        return None
+    why = "columns that determine each other one to one, and hide each other's links"
+    return f'{why} (aliases="merge" keeps one of each group): {listing(groups)}'
+
+
+def without_aliases(table: Table) -> Table:
+    """Return a table with only the first column of each group of aliases, which names the others."""
+    columns, left_out, told = list(table.columns), set[int](), []
+    for first, *others in alias_groups(table):
+        columns[first] = columns[first]._replace(aliases=tuple(table.columns[i] for i in others))
+        left_out.update(others)
+        names = ", ".join(repr(table.names[i]) for i in others)
+        told.append(f"{table.names[first]!r} also represents {names}")
+    if not left_out:
+        return table
+    kept = [i for i in range(table.n_variables) if i not in left_out]
+    chosen = table.select(kept).with_columns(tuple(columns[i] for i in kept))
+    return chosen.with_notes(*table.notes, f"merged: {listing(told)}")
+
+
+def warn_of_identifiers(table: Table, stacklevel: int) -> None:
+    """Warn the caller of a learner, `stacklevel` calls up, of identifiers, left out or among the states."""
+    left_out = [note for note in table.notes if ": left out: " in note and LIKE_ONE in note]
+    for text in (*left_out, identifier_columns(table)):
+        if text is not None:
+            warnings.warn(text, F2SLWarning, stacklevel=stacklevel)
+
+
+def remarks(table: Table) -> list[str]:
+    """Return all notes on a table.
+
+    Examples
+    --------
+    >>> from f2sl import open_table
+    >>> remarks(open_table({"a": [0.1, 0.2, 0.4], "b": [0.3, 0.1, 0.2]}))
+    ['only 3 rows: the result is unreliable']
+    """
+    told = [constant_columns(table), identifier_columns(table), told_aliases(table)]
+    if table.n_rows < FEWEST_ROWS:
+        few = f"only {table.n_rows} rows: the result is unreliable"
+        return [text for text in (*told, few if NUMBER in table.kinds else None) if text is not None]
+    rows = told_repeated(table)
+    # Repeated rows would pass for evidence of all else.
+    if not rows and np.count_nonzero(np.less(*table.ends)) > 1:
+        sample = Sample.of_table(table)
+        derived, found = told_derived(sample)
+        rows = [*derived, *told_rows(sample, found)]
+    if table.n_rows < FEWEST_PER_COLUMN * table.n_variables:
+        counted = f"{table.n_rows:,} rows for {table.n_variables:,} columns"
+        rows.append(f"only {counted}: many edges and most directions are unreliable")
+    return [text for text in (*told, *rows) if text is not None]
+
+
+def _listed(what: str, names: Sequence[str]) -> str | None:
+    if not names:
+        return None
+    return f"{what}column{'s' if len(names) > 1 else ''} {listing(list(map(repr, names)))}"

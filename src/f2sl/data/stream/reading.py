@@ -1,0 +1,401 @@
+"""Tables on disk from files larger than memory.
+
+The files are read twice. The first pass collects the distinct values of each column, which give the same
+names, kinds and states as reading everything into memory. The second pass writes codes and numbers. Tables
+that cannot be learned from are refused in between, with the same messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+
+from f2sl._arrays import Mask
+from f2sl.data.arrow import arrow_column
+from f2sl.data.asked import Reading, chosen_columns, told_weights
+from f2sl.data.column import KINDS, NUMBER, STATES, Column, codes_of, of_kind
+from f2sl.data.dates import DateReader
+from f2sl.data.digest import MOST_DISTINCT, Coder, Digest, DigestEncoder, DigestSource
+from f2sl.data.files import Agreement, gaps_of, own_names, remarks_of, schema_of
+from f2sl.data.formats import Batches, DataFile, naming
+from f2sl.data.frames import rows_by_weight
+from f2sl.data.stream.table import BlockFile, BlockWriter, StreamTable
+from f2sl.data.table import Block, Ends
+from f2sl.data.values import RawColumn, Refused, some, without
+from f2sl.errors import DataError
+
+LARGEST_BLOCK, SMALLEST_BLOCK = 1 << 16, 1 << 6
+"""Rows of a block."""
+
+SHARE_OF_BLOCK = 1 / 8
+"""Share of the memory limit for a block of rows from a file; several are held at once."""
+
+BYTES_TO_CUT = 64
+"""Bytes of a row while a whole column is cut into intervals."""
+
+BYTES_OF_CELL = 16
+"""Bytes of a cell while it is read, in Arrow's and in NumPy's form."""
+
+
+@dataclass(frozen=True)
+class Scanned:
+    """Result of the first pass over one file, to be read `rows` rows at a time.
+
+    `schema` is that of the requested columns, `own` has the file's own names of them, and `stamp` shows
+    whether the file has changed since.
+    """
+
+    file: DataFile
+    rows: int
+    stamp: tuple[int, int]
+    schema: pa.Schema
+    own: tuple[str, ...]
+
+    def batches(self, wanted: Sequence[int]) -> Batches:
+        """Yield some of the columns once more."""
+        if _stamp(self.file) != self.stamp:
+            raise DataError(f"{self.file.place}: the file was changed while it was read; run again")
+        with naming(self.file.place):
+            yield from self.file.format.batches(self.file, [self.own[i] for i in wanted], self.rows)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Conversion of values in the second pass: codes of states by `coders`, or unchanged numbers.
+
+    `ends` are the smallest and the largest value of each column of numbers. `wanted` are the columns that the
+    second pass reads, by number: those of the table, others whose missing values drop rows, and last the
+    weights. `places` says for each column of the table which of `wanted` it is made of, and `readers`
+    converts its dates.
+    """
+
+    columns: tuple[Column, ...]
+    wanted: list[int]
+    places: list[int]
+    readers: Sequence[DateReader | None]
+    coders: Sequence[Coder | None]
+    ends: Ends
+    notes: tuple[str, ...]
+    n_rows: int
+    drop_rows: bool
+    weighted: bool
+    na: tuple[str, ...]
+
+    @property
+    def bytes_of_row(self) -> int:
+        """Bytes of a row on disk."""
+        sizes = {STATES: np.dtype(codes_of(self.columns)).itemsize, NUMBER: 8}
+        return sum(sizes[column.kind] for column in self.columns)
+
+    def converted(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Block]:
+        """Yield the kept rows of each batch: codes and numbers side by side."""
+        of_states, of_numbers = (of_kind(self.columns, kind) for kind in KINDS)
+        weights = len(self.wanted) - 1 if self.weighted else None
+        for found, n_kept in _kept(batches, self.drop_rows, weights, self.na):
+            kept = [
+                found[place] if reader is None else reader(found[place])
+                for place, reader in zip(self.places, self.readers, strict=True)
+            ]
+            codes = np.empty((len(of_states), n_kept), codes_of(self.columns))
+            numbers = np.empty((len(of_numbers), n_kept))
+            for row, i in enumerate(of_states):
+                coder = self.coders[i]
+                assert coder is not None
+                codes[row] = coder.codes(kept[i])
+            for row, i in enumerate(of_numbers):
+                numbers[row] = kept[i].numbers()
+            yield Block(codes, numbers)
+
+
+def read_streamed(
+    files: Sequence[DataFile], reading: Reading, memory: int, rows_per_block: int | None = None
+) -> StreamTable:
+    """Read files in blocks, as they would be read into memory as a whole.
+
+    `memory` is the number of bytes that reading, and later work with the table, may use. It determines how
+    many rows are held at a time by default.
+    """
+    asked = Asked.of(files, reading)
+    rows = rows_per_block or _rows_per_block(len(asked.columns), memory)
+    found: list[Scanned] = []
+    scan = asked.nothing
+    for file in files:
+        one, later = scan_file(file, rows, asked)
+        found.append(one)
+        scan.join(later)
+    schemas = [(one.file.place, one.schema) for one in found]
+
+    def read_column(i: int) -> Iterator[RawColumn]:
+        return chain.from_iterable(column_of_file(one, i, asked) for one in found)
+
+    prepared = prepare(scan, asked, schemas, read_column, reading, memory)
+    BlockFile.check_space(prepared.n_rows * prepared.bytes_of_row)
+    writer = BlockWriter(prepared.columns, rows)
+    for one in found:
+        for block in prepared.converted(one.batches(prepared.wanted)):
+            writer.append(block.codes, block.numbers)
+    return writer.finish(prepared.ends, memory, prepared.notes)
+
+
+def _rows_per_block(n_columns: int, memory: int) -> int:
+    """Return how many rows to hold at a time."""
+    rows = int(memory * SHARE_OF_BLOCK / (BYTES_OF_CELL * max(1, n_columns)))
+    return max(SMALLEST_BLOCK, min(LARGEST_BLOCK, rows // 64 * 64))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Columns to read from the parts of a table, and the column of weights.
+
+    `places` has the one that each column of the table, with a name in `names`, is made of; `parts` has the
+    part of a date that it is. `wrong` has messages on options that name unknown columns.
+    """
+
+    columns: list[str]
+    places: list[int]
+    names: tuple[str, ...]
+    parts: list[str]
+    wrong: list[str]
+    weights: int | None
+    drop_rows: bool
+    na: tuple[str, ...]
+
+    @classmethod
+    def of(cls, files: Sequence[DataFile], reading: Reading) -> Asked:
+        """Return the columns that all files have; refuse files with other columns."""
+        agreement = Agreement()
+        for file in files:
+            agreement.columns(file.place, schema_of(file).names)
+        return cls.of_names(agreement.names, reading)
+
+    @classmethod
+    def of_names(cls, own: Sequence[str], reading: Reading) -> Asked:
+        """Choose among columns with these names."""
+        chosen, names, parts, wrong = chosen_columns(own, reading)
+        read = {place: i for i, place in enumerate(dict.fromkeys(chosen))}
+        places = [read[place] for place in chosen]
+        weights = places[names.index(reading.weights)] if reading.weights in names else None
+        drop_rows = reading.missing == "drop"
+        return cls([own[i] for i in read], places, names, parts, wrong, weights, drop_rows, reading.na)
+
+    @property
+    def nothing(self) -> Scan:
+        """Return an empty scan."""
+        digests = [Digest(self.drop_rows) for _ in self.columns]
+        return Scan(digests, self.drop_rows, self.weights, self.na)
+
+
+def scan_file(file: DataFile, rows: int, asked: Asked) -> tuple[Scanned, Scan]:
+    """Find the distinct values of a file."""
+    stamp = _stamp(file)
+    names = own_names(file)
+    own = tuple(names[name] for name in asked.columns)
+
+    def look(batches: Batches) -> Scan:
+        scan = asked.nothing
+        for batch in batches:
+            scan.add(batch)
+        return scan
+
+    with naming(file.place):
+        settled, scan = file.format.scan(file, own, rows, look)
+    if not scan.n_read:
+        raise DataError(f"{file.place}: the file has a header but no rows")
+    schema = schema_of(settled)
+    found = pa.schema([schema.field(name) for name in asked.columns], metadata=schema.metadata)
+    return Scanned(settled, rows, stamp, found, own), scan
+
+
+@dataclass
+class Scan:
+    """Digest of the rows seen so far; with `drop_rows`, incomplete rows are not kept.
+
+    `weights` is the column with the number of rows that each row stands for; `n_read` counts each once.
+    `na_found` are those of `na` that occur.
+    """
+
+    digests: list[Digest]
+    drop_rows: bool
+    weights: int | None = None
+    na: tuple[str, ...] = ()
+    na_found: set[str] = field(default_factory=set)
+    n_read: int = 0
+    n_rows: int = 0
+    n_kept: int = 0
+
+    def join(self, later: Scan) -> None:
+        """Add the digest of rows that follow all these."""
+        self.n_read += later.n_read
+        self.na_found |= later.na_found
+        self.n_rows += later.n_rows
+        self.n_kept += later.n_kept
+        for digest, other in zip(self.digests, later.digests, strict=True):
+            digest.join(other)
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Add further rows."""
+        self.n_read += len(batch)
+        columns = [_column_or_refusal(array, self.na, self.na_found) for array in batch.columns]
+        for some_rows, n_rows in _written_out(columns, len(batch), self.weights):
+            self._add(some_rows, n_rows, batch.schema.types)
+
+    def _add(self, columns: Sequence[RawColumn | Refused], n_rows: int, types: Sequence[pa.DataType]) -> None:
+        keep = _complete(columns) if self.drop_rows else None
+        self.n_rows += n_rows
+        self.n_kept += n_rows if keep is None else int(keep.sum())
+        for digest, column, dtype in zip(self.digests, columns, types, strict=True):
+            if digest.refused is not None:
+                continue
+            try:
+                if isinstance(column, Refused):
+                    raise column
+                digest.add(column, dtype, keep)
+            except Refused as refused:
+                digest.refused = refused
+
+
+def _column_or_refusal(array: Any, na: Sequence[str], na_found: set[str]) -> RawColumn | Refused:
+    """Read a column without the values that `na` declares missing; add those that occur to `na_found`."""
+    try:
+        column, found = without(arrow_column(array), na)
+    except Refused as refused:
+        return refused
+    na_found |= found
+    return column
+
+
+Columns = list[RawColumn | Refused]
+
+
+def _written_out(columns: Columns, n_rows: int, weights: int | None) -> Iterator[tuple[Columns, int]]:
+    """Yield rows repeated by weight, many at a time; raise an error for invalid weights."""
+    if weights is None:
+        yield columns, n_rows
+        return
+    try:
+        weight = columns[weights]
+        if isinstance(weight, Refused):
+            raise Refused("weights")
+        rows = rows_by_weight(weight)
+    except Refused as refused:
+        columns[weights] = refused
+        yield columns, n_rows
+        return
+    for first in range(0, len(rows), LARGEST_BLOCK):
+        part = rows[first : first + LARGEST_BLOCK]
+        yield [one if isinstance(one, Refused) else one.rows(part) for one in columns], len(part)
+
+
+def _complete(columns: Sequence[RawColumn | Refused]) -> Mask | None:
+    """Return the rows without missing values; None if all rows are complete."""
+    gaps = [
+        column.missing for column in columns if isinstance(column, RawColumn) and column.missing is not None
+    ]
+    return ~np.logical_or.reduce(gaps) if gaps else None
+
+
+def _kept(
+    batches: Iterable[pa.RecordBatch], drop_rows: bool, weights: int | None, na: Sequence[str]
+) -> Iterator[tuple[list[RawColumn], int]]:
+    """Yield the columns of each batch, with the kept rows and their number."""
+    for batch in batches:
+        read = [_column_or_refusal(array, na, set()) for array in batch.columns]
+        for columns, n_rows in _written_out(read, len(batch), weights):
+            keep = _complete(columns) if drop_rows else None
+            if keep is not None:
+                columns = [one if isinstance(one, Refused) else one.rows(keep) for one in columns]
+            # Nobody asks for those that are refused.
+            yield cast(list[RawColumn], columns), n_rows if keep is None else int(keep.sum())
+
+
+def prepare(
+    scan: Scan,
+    asked: Asked,
+    schemas: Sequence[tuple[Path, pa.Schema]],
+    read_column: Callable[[int], Iterable[RawColumn]],
+    reading: Reading,
+    memory: int,
+) -> Prepared:
+    """Choose kinds, states and codes; raise an error for a table that cannot be learned from.
+
+    `schemas` are those of the parts of the table, which must agree. `read_column` gives all values of a
+    column, part by part, for one that is cut into intervals as a whole.
+    """
+    agreement = Agreement()
+    for place, schema in schemas:
+        agreement.types(place, schema)
+    at = asked.weights
+    chosen = [i for i, place in enumerate(asked.places) if place != at]
+    places = [asked.places[i] for i in chosen]
+    notes = remarks_of(schema for _, schema in schemas)
+    if at is not None:
+        notes.append(told_weights(str(reading.weights), scan.n_read, scan.n_rows))
+    source = DigestSource(
+        tuple(asked.names[i] for i in chosen), scan.n_rows, [scan.digests[i] for i in places]
+    )
+    na_found = scan.na_found | gaps_of(schema for _, schema in schemas)
+    parts = [asked.parts[i] for i in chosen]
+    encoder = DigestEncoder(source, reading, parts, asked.wrong, notes, na_found)
+    if at is not None and (refused := scan.digests[at].refused) is not None:
+        encoder.problems.add("weights", str(reading.weights), refused.detail)
+
+    def whole_column(i: int) -> RawColumn:
+        return _whole_column(source, scan.n_kept, lambda: read_column(places[i]), memory, i)
+
+    columns, kept, coders, ends, notes_of_all = encoder.prepare(scan.n_kept, whole_column)
+    wanted = list(dict.fromkeys(places[i] for i in kept))
+    position = {place: n for n, place in enumerate(wanted)}
+    if scan.drop_rows:  # what a column that is left out misses drops rows as well
+        others = {place for i, place in enumerate(places) if place not in position and source.n_missing(i)}
+        wanted += sorted(others)
+    wanted += [] if at is None else [at]
+    where, readers = [position[places[i]] for i in kept], [encoder.readers[i] for i in kept]
+    how = scan.n_kept, scan.drop_rows, at is not None, reading.na
+    return Prepared(columns, wanted, where, readers, coders, ends, notes_of_all, *how)
+
+
+def _whole_column(
+    source: DigestSource, n_kept: int, read: Callable[[], Iterable[RawColumn]], memory: int, i: int
+) -> RawColumn:
+    """Read one column into memory, if it fits."""
+    needed = n_kept * BYTES_TO_CUT
+    if needed > memory:
+        raise DataError(
+            f"column {source.names[i]!r} has more than {MOST_DISTINCT:,} different numbers; "
+            f"cutting them into intervals takes {needed / 1e6:,.0f} MB, but {memory / 1e6:,.0f} MB are "
+            "allowed; allow more with memory=, or round the numbers"
+        )
+    alike = source.column(i)
+    values, gaps = [], []
+    for column in read():
+        values.append(column.values.astype(alike.values.dtype))
+        gaps.append(np.zeros(len(values[-1]), np.bool_) if column.missing is None else column.missing)
+    joined = np.concatenate(values), some(np.concatenate(gaps))
+    return RawColumn(alike.form, *joined, unit=alike.unit)
+
+
+def column_of_file(one: Scanned, i: int, asked: Asked) -> Iterator[RawColumn]:
+    """Yield the values of one column in a file, part by part."""
+    if asked.drop_rows:  # which rows are kept depends on all columns
+        return column_of(one.batches(range(len(one.own))), i, asked)
+    with_weights = [i] if asked.weights is None else [i, asked.weights]
+    alone = replace(asked, weights=None if asked.weights is None else 1)
+    return column_of(one.batches(with_weights), 0, alone)
+
+
+def column_of(batches: Iterable[pa.RecordBatch], i: int, asked: Asked) -> Iterator[RawColumn]:
+    """Yield one column of each batch, with the kept rows."""
+    return (columns[i] for columns, _ in _kept(batches, asked.drop_rows, asked.weights, asked.na))
+
+
+def _stamp(file: DataFile) -> tuple[int, int]:
+    """Return a file's size and time of modification, to notice changes."""
+    with naming(file.place):
+        status = file.place.stat()
+    return status.st_size, status.st_mtime_ns

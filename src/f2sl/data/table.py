@@ -1,0 +1,260 @@
+"""The table that all learning starts from: named columns, each with a kind.
+
+Each storage (memory, stream, Dask) has a subclass, which knows where the rows are. It holds codes and numbers
+separately, so a table may have columns of both kinds.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from f2sl._arrays import Floats, Integers
+from f2sl.data.column import HOLDS, KINDS, MIXED, NUMBER, STATES, Column, of_kind
+from f2sl.data.names import listing
+from f2sl.errors import DataError
+
+Ends = tuple[Floats, Floats]
+"""Smallest and largest number, or code that occurs, of each column."""
+
+
+class Block(NamedTuple):
+    """Block of rows: a matrix for the columns of each kind, with a row for each column."""
+
+    codes: npt.NDArray[Any]
+    numbers: Floats
+
+
+Arrays = tuple[npt.NDArray[Any], ...]
+Summand = Callable[[Block], Arrays]
+"""Function from a block of rows to arrays that are summed over all blocks."""
+
+
+WholeColumn = Callable[[Floats], Floats]
+"""Function from all rows of one column of numbers, NaN if missing, to other numbers."""
+
+NUMBERS_AT_ONCE = 1 << 20
+"""Numbers of whole columns to hold at a time, unless one column has more."""
+
+
+def closed_table() -> DataError:
+    """Return the error for a table that is used after it was closed."""
+    return DataError("this table has been closed; open it again")
+
+
+class Table(ABC):
+    """Samples of named variables; opened by :func:`f2sl.open_table`.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        Name, kind and states of each variable.
+    notes : tuple of str
+        Notes for the user on how the data were read.
+    ends : tuple of two ndarrays of float64
+        Smallest and largest number, or code that occurs, of each column.
+    places : ndarray of int64
+        Index of each column among the stored columns of its kind.
+    margins : tuple of ndarray
+        Count of each state of each column, if rows are not in memory.
+    memory : int or None
+        Memory limit in bytes for work on the table; None if it is in memory.
+    transform : str
+        How learners take the numbers: as values ("none"), as normal scores of their ranks ("ranks"), or as
+        the data suggest ("auto").
+    """
+
+    held: ClassVar[str] = "in memory"
+    """Description of where the rows are held."""
+
+    columns: tuple[Column, ...]
+    notes: tuple[str, ...]
+    ends: Ends
+    places: Integers
+    margins: Any
+    memory: int | None = None
+    transform: str
+
+    @property
+    @abstractmethod
+    def n_rows(self) -> int:
+        """Number of samples."""
+
+    @abstractmethod
+    def column(self, i: int) -> npt.NDArray[Any]:
+        """Return the codes or numbers of one column as an array."""
+
+    def parts_of_column(self, i: int) -> Iterator[npt.NDArray[Any]]:
+        """Yield one column in parts of the size that is held in memory."""
+        yield self.column(i)
+
+    @abstractmethod
+    def add_up(self, function: Summand) -> Arrays:
+        """Return the sum of the results of `function` over all blocks of rows."""
+
+    @abstractmethod
+    def rows(self, chosen: Integers) -> Block:
+        """Return some rows, given by their positions in ascending order."""
+
+    @abstractmethod
+    def all_numbers(self) -> Floats:
+        """Return a table of numbers as one array, one row for each column."""
+
+    @abstractmethod
+    def _codes_as_numbers(self) -> Self:
+        """Return a table of states with its codes as numbers."""
+
+    @abstractmethod
+    def recoded(self, columns: tuple[Column, ...], function: Callable[[Block], npt.NDArray[Any]]) -> Table:
+        """Return a table of states with the codes that `function` makes of each block; close it when done."""
+
+    @abstractmethod
+    def with_numbers(
+        self, chosen: Sequence[int], function: WholeColumn, ends: Ends, n_jobs: int | None = None
+    ) -> Self:
+        """Return the table with `function` applied to some columns of numbers, each as a whole.
+
+        `ends` are the smallest and the largest of their new numbers, `n_jobs` the threads in memory. Rows
+        elsewhere are written again; the new table shares its states with this one, and `release` frees its
+        own rows.
+        """
+
+    def release(self) -> None:  # noqa: B027 - most tables have nothing to give back
+        """Free the numbers that `with_numbers` has written."""
+
+    def numbers_of(self, chosen: Sequence[int]) -> Iterator[tuple[Sequence[int], Floats]]:
+        """Yield some columns of numbers, a few at a time: which ones, and a row for each of them."""
+        step = max(1, NUMBERS_AT_ONCE // max(1, self.n_rows))
+        for start in range(0, len(chosen), step):
+            part = chosen[start : start + step]
+            yield part, self.select(part).all_numbers()
+
+    @abstractmethod
+    def counting_engine(self, n_jobs: int | None = None) -> Any:
+        """Open the engine that counts a table of states."""
+
+    def select(self, variables: Sequence[int]) -> Self:
+        """Return some of the columns, in this order, as a table of their own."""
+        chosen = list(variables)
+        columns, (low, high) = tuple(self.columns[i] for i in chosen), self.ends
+        return self._with(columns=columns, places=self.places[chosen], ends=(low[chosen], high[chosen]))
+
+    def with_columns(self, columns: tuple[Column, ...]) -> Self:
+        """Return the same table with other descriptions of its columns."""
+        return self._with(columns=columns)
+
+    def with_notes(self, *notes: str) -> Self:
+        """Return the same table with these notes and no others."""
+        return self._with(notes=notes)
+
+    def _with(self, **changes: Any) -> Self:
+        return replace(self, **changes)  # type: ignore[type-var]
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def kinds(self) -> tuple[str, ...]:
+        """Kind of each column."""
+        return tuple(column.kind for column in self.columns)
+
+    @cached_property
+    def states(self) -> tuple[tuple[object, ...], ...]:
+        """Labels of each column's states, in the order of their codes; empty for numbers."""
+        return tuple(column.states for column in self.columns)
+
+    @cached_property
+    def cardinalities(self) -> Integers:
+        """Number of states of each column; 0 for numbers."""
+        return np.array([len(column.states) for column in self.columns], dtype=np.int64)
+
+    @cached_property
+    def gaps(self) -> Integers:
+        """Number of missing values of each column."""
+        return np.array([column.gaps for column in self.columns], dtype=np.int64)
+
+    @property
+    def merged(self) -> dict[str, str]:
+        """Columns left out as aliases, each with the column that represents it."""
+        return {alias.name: column.name for column in self.columns for alias in column.aliases}
+
+    @property
+    def n_variables(self) -> int:
+        """Number of columns."""
+        return len(self.columns)
+
+    def of_kind(self, kind: str) -> list[int]:
+        """List the columns of one kind."""
+        return of_kind(self.columns, kind)
+
+    @property
+    def kind(self) -> str:
+        """Kind of all columns, or "mixed" for a table with columns of both."""
+        of_states, of_numbers = STATES in self.kinds, NUMBER in self.kinds
+        if of_states and of_numbers:
+            return MIXED
+        return STATES if of_states else NUMBER  # no columns at all have no states to count
+
+    def refuse_mixed(self, learner: str) -> None:
+        """Raise an error for a table with columns of both kinds if the learner takes only one kind."""
+        if self.kind == MIXED:
+            both = f"{self.told(self.of_kind(NUMBER))}, and {self.told(self.of_kind(STATES))}"
+            raise DataError(
+                f"{both}; {learner} takes one kind at a time: cut all columns of real numbers into states "
+                "with bins=5, or leave out the columns of one kind"
+            )
+
+    def told(self, columns: Sequence[int], limit: int = 3) -> str:
+        """Describe what some columns of one kind hold, naming the first of them."""
+        named = listing([repr(self.columns[i].name) for i in columns], limit)
+        what = HOLDS[self.columns[columns[0]].kind]
+        return f"column {named} holds {what}" if len(columns) == 1 else f"columns {named} hold {what}"
+
+    def in_name_order(self) -> Self:
+        """Return the table with its columns sorted by name, itself if they are already.
+
+        Learners break ties by this order, so the order of a file's columns has no effect.
+        """
+        order = sorted(range(self.n_variables), key=self.names.__getitem__)
+        return self if order == list(range(self.n_variables)) else self.select(order)
+
+    def refuse_gaps(self, learner: str) -> None:
+        """Raise an error for a table with missing values if the learner needs complete rows."""
+        if self.gaps.any():
+            incomplete = np.flatnonzero(self.gaps)
+            named = listing([repr(self.names[i]) for i in incomplete])
+            as_state = ', or make missing values of states a state with missing="state"'
+            raise DataError(
+                f"values are missing (None, NaN or null) in {named}, and {learner} needs all values of a row "
+                'at once; drop incomplete rows with missing="drop"'
+                + as_state
+                * any(self.kinds[i] == STATES for i in incomplete)
+            )
+
+    def as_numbers(self) -> Self:
+        """Return a table of one kind with the codes of states as numbers, itself if it holds numbers."""
+        self.refuse_mixed("as_numbers")
+        return self if self.kind == NUMBER else self._codes_as_numbers()
+
+    def close(self) -> None:  # noqa: B027 - most tables have nothing to give back
+        """Release what holds the rows: space on disk, or workers that were started for the table."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        counts = ((len(self.of_kind(kind)), "numbers" if kind == NUMBER else kind) for kind in KINDS)
+        told = " and ".join(f"{n:,} of {what}" for n, what in counts if n) or "0"
+        told = told.replace(" of", " columns of" if not told.startswith("1 ") else " column of", 1)
+        return f"Table({told}, {self.n_rows:,} rows, {self.held})"

@@ -1,0 +1,261 @@
+"""One column as it comes in, before it is read as states or as numbers.
+
+A column from any library has one of three forms: *integers*, *reals*, or *labels* (strings, booleans,
+categories) that a library has already numbered. Anything else is :class:`Refused`, with a keyword for the
+reason; one message then lists the reasons of all columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from f2sl._arrays import Integers, Mask
+from f2sl.data.integers import distinct
+
+LAST_EXACT = 2.0**53
+"""Above this all floats are whole numbers, and do not tell neighbouring integers apart."""
+
+
+class Refused(Exception):
+    """Column that cannot be read."""
+
+    def __init__(self, reason: str, detail: str = "") -> None:
+        super().__init__(reason, detail)
+        self.reason = reason
+        self.detail = detail
+
+
+@dataclass(frozen=True)
+class RawColumn:
+    """Values of one column.
+
+    Attributes
+    ----------
+    form : {"integers", "reals", "labels"}
+        Meaning of `values`: the numbers themselves, or positions in `labels`.
+    values : ndarray
+        One for each row; arbitrary where missing.
+    missing : ndarray of bool, or None
+        The rows without a value; None if there are none.
+    labels : tuple
+        For labels: what the positions stand for.
+    declared : bool
+        True if all of `labels` are states, in their order, even if they do not occur.
+    weights : ndarray of int64, or None
+        Number of rows of the table that each value represents, if the values are the distinct ones in
+        ascending order; None for one row each.
+    only_ends : bool
+        True if the values are only the smallest and the largest of very many.
+    unit : str
+        What the numbers of dates and times count; empty for other columns.
+    """
+
+    form: Literal["integers", "reals", "labels"]
+    values: npt.NDArray[Any]
+    missing: Mask | None = None
+    labels: tuple[object, ...] = ()
+    declared: bool = False
+    weights: Integers | None = None
+    only_ends: bool = False
+    unit: str = ""
+
+    @property
+    def n_missing(self) -> int:
+        """Number of rows without a value."""
+        if self.missing is None:
+            return 0
+        return int(self.missing.sum() if self.weights is None else self.weights[self.missing].sum())
+
+    def numbers(self) -> npt.NDArray[np.float64]:
+        """Return the values as floats, NaN where missing."""
+        numbers = self.values.astype(np.float64)
+        if self.missing is not None:
+            numbers[self.missing] = np.nan
+        return numbers
+
+    @property
+    def present(self) -> RawColumn:
+        """Column without the rows that have no value."""
+        return self if self.missing is None else self.rows(~self.missing)
+
+    @cached_property
+    def counted(self) -> tuple[npt.NDArray[Any], Integers]:
+        """The distinct values, and the number of rows that have each."""
+        column = self.present
+        if column.weights is not None:
+            return column.values, column.weights
+        return distinct(column.values)
+
+    @property
+    def merged(self) -> RawColumn:
+        """The distinct values with their weights, a missing value last."""
+        present = self.present
+        values, where = np.unique(present.values, return_inverse=True)
+        weights = np.bincount(where.reshape(-1), present.weights, len(values)).astype(np.int64)
+        labels = tuple(self.labels[value] for value in values.tolist()) if self.form == "labels" else ()
+        values = np.arange(len(labels)) if labels else values
+        missing = None
+        if self.n_missing:
+            values, weights = np.append(values, values[:1]), np.append(weights, self.n_missing)
+            missing = np.arange(len(values)) == len(values) - 1
+        return RawColumn(self.form, values, missing, labels, weights=weights, unit=self.unit)
+
+    def rows(self, keep: Mask | Integers) -> RawColumn:
+        """Return the column with only the rows to `keep`: a mask, or their numbers."""
+        missing = None if self.missing is None else some(self.missing[keep])
+        weights = None if self.weights is None else self.weights[keep]
+        return replace(self, values=self.values[keep], missing=missing, weights=weights)
+
+
+def chosen_rows(column: RawColumn, rows: Mask | Integers) -> RawColumn:
+    """Return a column with only some rows, in which real numbers may all be whole."""
+    column = column.rows(rows)
+    if column.form != "reals":
+        return column
+    return replace(reals(column.values, column.missing), unit=column.unit)
+
+
+def some(missing: Mask | None) -> Mask | None:
+    """Return the mask, or None if it marks nothing."""
+    return missing if missing is not None and missing.any() else None
+
+
+def reals(values: npt.NDArray[Any], missing: Mask | None = None) -> RawColumn:
+    """Return a column of floats; NaN counts as missing.
+
+    Whole numbers are read as the integers they are: many libraries have no other way to store integers with
+    missing values.
+
+    Examples
+    --------
+    >>> reals(np.array([2.0, np.nan])).form, reals(np.array([2.0, 3.5])).form
+    ('integers', 'reals')
+    """
+    numbers = values.astype(np.float64, copy=False)
+    gaps = np.isnan(numbers)
+    missing = some(gaps if missing is None else gaps | missing)
+    filled = numbers if missing is None else np.where(missing, 0.0, numbers)
+    if is_whole(filled):
+        return RawColumn("integers", filled.astype(np.int64), missing)
+    return RawColumn("reals", numbers, missing)
+
+
+def is_whole(numbers: npt.NDArray[Any]) -> bool:
+    """Return whether all floats are whole; floats beyond `LAST_EXACT` always are, and do not count."""
+    return bool(((numbers == np.floor(numbers)) & (np.abs(numbers) <= LAST_EXACT)).all())
+
+
+def numpy_column(values: npt.NDArray[Any], missing: Mask | None = None) -> RawColumn:
+    """Return a column from a one-dimensional array.
+
+    Examples
+    --------
+    >>> numpy_column(np.array([True, False])).labels
+    (False, True)
+    """
+    missing = some(missing)
+    match values.dtype.kind:
+        case "i" | "u":
+            return RawColumn("integers", values, missing)
+        case "b":
+            return RawColumn("labels", values.astype(np.uint8), missing, (False, True))
+        case "f":
+            return reals(values, missing)
+        case "U" | "S" | "O" | "T":
+            from f2sl.data.arrow import object_column
+
+            return object_column(values, missing)
+        case "M" | "m":  # Arrow knows fewer units than NumPy
+            from f2sl.data.arrow import object_column
+
+            return object_column(values.astype(f"{values.dtype.kind}8[us]"), missing)
+        case "c":
+            raise Refused("complex")
+        case _:
+            raise Refused("type", str(values.dtype))
+
+
+def number_of(text: str) -> int | float | None:
+    """Return a text as a number, an integer if it is whole; None if it is not a number.
+
+    Examples
+    --------
+    >>> number_of("-999.0"), number_of("0.5"), number_of("unknown")
+    (-999, 0.5, None)
+    """
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    if not number.is_integer():
+        return None if np.isnan(number) else number
+    try:
+        return int(text)  # exact, however large
+    except ValueError:
+        return int(number)
+
+
+def without(column: RawColumn, na: Iterable[str]) -> tuple[RawColumn, set[str]]:
+    """Set values in `na` to missing; return also which of them occur.
+
+    Numbers are compared as numbers, labels as text without white space at their ends.
+
+    Examples
+    --------
+    >>> column, found = without(numpy_column(np.array([1.5, -999.0])), ["-999", "unknown"])
+    >>> column.missing.tolist(), found
+    ([False, True], {'-999'})
+    """
+    found = set()
+    na = () if column.unit else na  # numbers are no dates
+    gaps = np.zeros(len(column.values), np.bool_)
+    left = list(column.labels)
+    for text in na:
+        number = number_of(text)
+        if column.form == "labels":
+            named = [label for label in left if _is_named(label, text, number)]
+            here = np.isin(column.values, [column.labels.index(label) for label in named])
+            left = [label for label in left if label not in named]
+        elif number is None:
+            continue
+        else:
+            here = column.values == (number if column.form == "integers" else float(number))
+        if column.missing is not None:
+            here &= ~column.missing
+        if here.any():
+            found.add(text)
+            gaps |= here
+    if not found and len(left) == len(column.labels):
+        return column, found
+    missing = some(gaps if column.missing is None else gaps | column.missing)
+    if column.form == "reals":
+        return reals(column.values, missing), found
+    values = column.values
+    if column.form == "labels":
+        place = {label: i for i, label in enumerate(left)}
+        ranks = np.array([place.get(label, 0) for label in column.labels])
+        values = ranks[values]
+    return replace(column, values=values, missing=missing, labels=tuple(left)), found
+
+
+def _is_named(label: object, text: str, number: int | float | None) -> bool:
+    if isinstance(label, str):
+        return label.strip() == text.strip()
+    return number is not None and not isinstance(label, (bool, np.bool_)) and label == number
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    """Options of :func:`f2sl.open_table` for reading text."""
+
+    delimiter: str | None = None
+    header: bool = True
+    encoding: str | None = None
+    comment: str | None = None
+    na: tuple[str, ...] = ()

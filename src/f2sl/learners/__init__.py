@@ -1,0 +1,1 @@
+"""Learners of whole graphs, one algorithm in a file, and of neighbourhoods (`local`)."""

@@ -1,0 +1,392 @@
+"""F2SL-h: candidates by confirmed feature selection, then the best DAG among them by its score.
+
+F2SL-c and F2SL-s (Yu et al.) lose edges by a fixed delta and by the redundancy rule, and each way of
+orienting is good where the other is bad. F2SL-h changes four things, all on the same counts:
+
+1. pairs are relevant by significance, corrected for their number, and not by SU > delta;
+2. a redundant neighbour is dropped only if an independence test confirms the redundancy, or if beside two
+   others it leaves no trace of dependence;
+3. an edge needs one of its ends to name the other, not both: the score decides about the rest;
+4. the DAG with the best score is found by a search over orders of the variables, from two starts: the graph
+   that F2SL-c makes of the relevant pairs, and the order of the names.
+
+Sets of parents that the best order needs are then scored on demand, variables that are dependent on another
+given its parents join its candidates, and the search goes on (:mod:`f2sl.search.orders.on_demand`). Columns
+that determine each other are moved together as well (:mod:`f2sl.search.orders.copies`), and parents are
+found that another one hides because they determine it (:mod:`f2sl.search.orders.determined`). The score of
+states is BDs, which leaves out the configurations that do not occur.
+
+docs/evidence/accuracy.md shows the effect of each. Among numbers, effects along several paths can cancel,
+and the tests then lose edges, while scores of families are cheap. So for numbers the candidates are no limit:
+parents are added and removed among all variables, from the order of the names (:mod:`f2sl.search.growing`).
+The result is that of BOSS; a second start from the tests did not raise the score, and took time
+(docs/evidence/gaussian.md). With missing numbers and "bge", the search uses only the candidates.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+import numpy as np
+
+from f2sl._arrays import Integers
+from f2sl._deadline import keeping, limited
+from f2sl._options import option, whole
+from f2sl._progress import stage
+from f2sl.data.column import MIXED, NUMBER, STATES
+from f2sl.data.engines import Engine
+from f2sl.graph import DAG, PDAG
+from f2sl.learners.base import StructureLearner, WithScore
+from f2sl.learners.local.base import LocalLearner, Neighbourhoods
+from f2sl.learners.local.confirmed import ConfirmedFCBF
+from f2sl.learners.local.fcbf import FCBF
+from f2sl.learners.local_to_global import WithColliders
+from f2sl.learners.skeleton import Skeleton, constrained, join
+from f2sl.search.growing import is_gaussian, search_growing
+from f2sl.stats.answers import TOLERANCE
+from f2sl.stats.choose import check_choice, kind_of_engine, make_measure, make_test, unbound_score
+from f2sl.stats.measures.base import Measure
+from f2sl.stats.scores.base import Score
+
+if TYPE_CHECKING:
+    from f2sl.data.mixed.engine import MixedEngine
+    from f2sl.search.growing.again import SearchAgain
+    from f2sl.search.orders.determined import Likelihoods
+    from f2sl.stats.scores.base import FamilyScores
+
+CLEAN_UP = 2
+"""Candidates that may separate another one, by default, where the search keeps to the candidates."""
+MOST_FOR_ALL = 800
+"""Variables up to which candidates are cleaned up by default, and all pairs may become candidates after the
+search; beyond, only relevant pairs may. With more variables both take too long."""
+KICKS_PER_VARIABLE = 10
+THOROUGH_KICKS = 100
+"""Disturbances of the order for each variable, and in each round of a thorough search."""
+ROWS_OF_COST = 2500
+"""Rows beyond which the penalty for each edge of a mixed table grows with the root of the rows. Roots with
+other factors were tried on random networks of three kinds, and on sachs, hepar2 and win95pts with half of the
+variables observed as numbers (docs/evidence/mixed.md)."""
+LEAST_WEIGHT = 10.0
+"""Smallest equivalent sample size: that of the F2SL paper for BDeu, enough for few states."""
+
+
+def prior_weight(engine: Engine) -> float:
+    """Choose the equivalent sample size of BDs or BDeu by the effective number of states.
+
+    The weight is spread over the cells of a table. With many states little is left for each cell, and the
+    score rejects edges that the data show well. So the weight is ten samples for each effective state beyond
+    the first, in the mean over all variables, and never less than `LEAST_WEIGHT`. The effective number of
+    states is the exponential of the entropy. docs/evidence/accuracy.md shows how this was chosen.
+    """
+    if engine.counts is None:
+        return LEAST_WEIGHT
+    from f2sl.stats.measures.information import Information
+
+    states = np.exp(Information(engine.counts).entropies)
+    return max(LEAST_WEIGHT, round(LEAST_WEIGHT * (math.fsum(states) / len(states) - 1.0), 1))
+
+
+def edge_cost(engine: Engine, most_rows: float = math.inf) -> float:
+    """Choose the penalty for each edge: log(variables); more for mixed tables.
+
+    These cost twice that, and with more than `ROWS_OF_COST` rows more by the root of their ratio. What a
+    degenerate Gaussian misses looks like edges that gain more with every row. The root grows more slowly than
+    the gain of a true edge, so that none is lost for good. Rows beyond `most_rows` do not count.
+    """
+    cost = math.log(engine.n_variables)
+    if kind_of_engine(engine) != MIXED:
+        return cost
+    n_rows = min(cast("MixedEngine", engine).n_rows, most_rows)
+    return 2.0 * cost * math.sqrt(max(1.0, n_rows / ROWS_OF_COST))
+
+
+class ByOrders(StructureLearner):
+    """Base class of learners that search over orders, with scores of their own for "auto".
+
+    For numbers that is BIC. BGe adds its prior to the variances. Where many strong effects meet, the residual
+    variance is so small that the prior outweighs it, and BGe strongly prefers other graphs to the true one
+    (docs/evidence/gaussian.md).
+    """
+
+    preferred: ClassVar[dict[str, str]] = {NUMBER: "bic-g"}
+    """Score of each kind of table in place of the usual one."""
+
+    score: str | Score = option("score", check=check_choice)
+    equivalent_sample_size: float | None = option("equivalent_sample_size", None)
+    edge_cost: float | None = option("edge_cost")
+    stability: int | None = option("stability")
+
+    def _quick(self, kind: str) -> StructureLearner:
+        return type(self)(**{**self.get_params(), "effort": "fast"})
+
+    def _as(self, learner: type[ByOrders], **changed: Any) -> ByOrders:
+        """Return another learner with the options that it shares with this one."""
+        shared = set(learner.option_defaults()).intersection(self.option_defaults())
+        return learner(**{name: getattr(self, name) for name in shared} | changed)
+
+    def _search_again(self, engine: Engine) -> SearchAgain | None:
+        score = self._unbound_score(engine)
+        if not is_gaussian(engine, score):
+            return None
+        from f2sl.learners.stability import MOST_ROWS
+        from f2sl.search.growing.again import SearchAgain
+
+        return SearchAgain(
+            engine,
+            score,
+            edge_cost=edge_cost(engine, MOST_ROWS) if self.edge_cost is None else self.edge_cost_,
+            max_parents=self.max_parents,  # type: ignore[attr-defined]
+            constraints=self._constraints,
+        )
+
+    def _preferring(self, kind: str) -> dict[str, Any]:
+        chosen = self.preferred.get(kind, "auto") if self.score == "auto" else self.score
+        return {**self.get_params(), "score": chosen}
+
+    def _unbound_score(self, engine: Engine) -> Score:
+        """Return the score; set the weight of its prior and the penalty for each edge."""
+        weight, cost = self.equivalent_sample_size, self.edge_cost
+        self.equivalent_sample_size_ = prior_weight(engine) if weight is None else float(weight)
+        self.edge_cost_ = edge_cost(engine) if cost is None else float(cost)
+        chosen = self._preferring(kind_of_engine(engine))["score"]
+        return unbound_score(engine, chosen, self.equivalent_sample_size_)
+
+
+class F2SLh(ByOrders, WithColliders, WithScore):
+    """Learn a DAG: feature selection that tests confirm, then the best score over the candidates.
+
+    The search over orders gives a variable at most 8 parents (fewer with more than 32,768 variables), even
+    if `max_parents` is larger. On tables of numbers and on mixed ones there is, with the default score, no
+    such limit, all variables are candidates, and no tests are made. With ``effort="fast"`` the search stops
+    at the first optimum. "normal" goes on from there and lets further candidates join: any of up to 800
+    variables; of more, those that are related to the child. "thorough" disturbs the order many times more,
+    as long as that raises the score. `effort` does not change hill climbing. The default score of states is
+    BDs, with a prior weight of 10, or more if variables have many states (see :func:`prior_weight`). In the
+    end, parents that others determine may be replaced by these (:mod:`f2sl.search.orders.determined`), and
+    arrows of mixed tables may be dropped (:mod:`f2sl.search.growing.refuted`), which may lower the score.
+
+    Attributes
+    ----------
+    graph_ : PDAG
+        CPDAG of the best DAG found.
+    dag_ : DAG
+        The best DAG found.
+    pc_ : dict of str to list of str
+        The candidates of each variable before the search, strongest first; its neighbours in `graph_` if
+        `grows_parents_`.
+    skeleton_ : PDAG
+        Edges that the search could use, including those that joined later; those of `graph_` if
+        `grows_parents_`.
+    grows_parents_ : bool
+        True if the search took parents from all variables, as it does for numbers and for mixed tables
+        with the default score.
+    equivalent_sample_size_ : float
+        Weight of the prior of BDs or BDeu; unused by other scores.
+    edge_cost_ : float
+        Penalty on the log score for each edge.
+    score_ : float
+        Log score of `dag_`, including the penalty for its edges.
+    n_families_, n_tests_, n_unreliable_ : int
+        Number of families scored, of independence tests, and of inconclusive tests.
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> model = f2sl.F2SLh().fit(f2sl.load_example("asia"))
+    >>> sorted(model.graph_.adjacent("smoke"))
+    ['bronc', 'lung']
+    """
+
+    preferred: ClassVar[dict[str, str]] = {NUMBER: "bic-g", STATES: "bds"}
+    pc = "fcbf-confirmed"
+    shared_options = ("relevance", "alpha", "ties", "measure", "ci_test")
+
+    alpha: float = option("alpha", 0.05)
+    relevance: str = option("relevance")
+    clean_up: int | None = option("clean_up", None)
+    symmetry: str = option("symmetry", "or")
+    ties: str = option("ties")
+    measure: str | Measure = option("measure", check=check_choice)
+    equivalent_sample_size: float | None = option("equivalent_sample_size", None)  # type: ignore[assignment]
+    max_parents: int | None = option("max_parents", check=partial(whole, least=1))
+    search: str = option("search")
+    effort: str = option("effort")
+
+    def _quick(self, kind: str) -> StructureLearner:
+        if self.grows_parents_:
+            from f2sl.learners.boss import BOSS
+
+            # Its result is the same, and it looks for no candidates.
+            return self._as(BOSS, effort="fast")
+        # Where numbers are among the candidates, the fast search finds graphs that are too different.
+        return super()._quick(kind) if kind == STATES else type(self)(**self.get_params())
+
+    def _search_again(self, engine: Engine) -> SearchAgain | None:
+        return super()._search_again(engine) if self.grows_parents_ else None
+
+    def _local_learner(self) -> LocalLearner:
+        return super()._local_learner().set_params(clean_up=self.clean_up or 0)
+
+    def _learn(self, engine: Engine, names: tuple[str, ...]) -> PDAG:
+        score = self._unbound_score(engine)
+        self.grows_parents_ = (
+            self.search == "orders" and is_gaussian(engine, score) and not self.skeleton_only
+        )
+        settled = self._local_learner().settle(kind_of_engine(engine))
+        self.local_learner_ = learner = cast(ConfirmedFCBF, settled.under(self._constraints))
+        if self.grows_parents_:
+            return self._grow(engine, score, names)
+        if self.clean_up is None and not is_gaussian(engine, score) and engine.n_variables <= MOST_FOR_ALL:
+            learner.set_params(clean_up=CLEAN_UP)
+        with self._timed("neighbours"):
+            relevant = learner.relevant(engine)
+            sets = learner.find_all(relevant, learner.test(engine), learner.strict_test(engine))
+        skeleton = self._join(sets, names)
+        if self.skeleton_only:
+            return self._as_graph(skeleton, names).skeleton()
+        graph: PDAG | None = None
+        with self._timed("orientation"), keeping("no search for the best DAG began, or it found none yet"):
+            tested = constrained(join(FCBF(ties=self.ties).select(relevant), "and"), self._constraints)
+            graph = self._graph_of_tests(engine, names, tested)
+            start = graph.to_dag()
+            by_orders = partial(self._search_orders, engine, relevant)
+            search = by_orders if self.search == "orders" else self._climb
+            bound = score.bind(engine)
+            graph, self.score_ = search(bound, names, skeleton, start)
+            self.n_families_ = bound.n_families
+        return self._as_graph(skeleton, names) if graph is None else graph
+
+    def _graph_of_tests(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
+        """Orient a skeleton as F2SL-c does."""
+        from f2sl.learners.v_structures import orient_by_independence
+
+        triples = self._colliders(engine, skeleton).triples
+        return orient_by_independence(skeleton, names, triples, self._constraints)
+
+    def _grow(self, engine: Engine, score: Score, names: tuple[str, ...]) -> DAG:
+        """Search over orders with all variables as candidates, as BOSS does; the tests have no say."""
+        with self._timed("search"), limited(None):  # this search looks at the deadline itself
+            found = search_growing(
+                engine,
+                score,
+                [np.arange(len(names))],
+                edge_cost=self.edge_cost_,
+                effort=self.effort,
+                max_parents=self.max_parents,
+                constraints=self._constraints,
+                deadline=self._deadline,
+            )
+        if not found.complete and not self._deadline.stopped:
+            self._deadline.stop("with more time the score may be higher")
+        self.score_, self.n_families_ = found.score, found.n_families
+        self.n_tests_ = self.n_unreliable_ = 0
+        strengths = make_measure(engine, self.measure).values(engine, *found.arrows.T)
+        graph = DAG.from_arrays(names, found.arrows, weights_directed=strengths)
+        self.skeleton_ = graph.skeleton().reorder(self.feature_names_in_.tolist())
+        self.pc_ = {name: sorted(graph.adjacent(name), key=names.index) for name in names}
+        return graph
+
+    def _orders(self, start: DAG) -> tuple[Integers, Integers]:
+        """Return the orders to start from: that of the graph from the tests, and that of the names."""
+        number = {name: v for v, name in enumerate(start.nodes)}
+        of_tests = np.array([number[name] for name in start.topological_order()], np.int64)
+        return of_tests, np.arange(len(of_tests))
+
+    def _search_orders(
+        self,
+        engine: Engine,
+        relevant: Neighbourhoods,
+        score: FamilyScores,
+        names: tuple[str, ...],
+        skeleton: Skeleton,
+        start: DAG,
+    ) -> tuple[DAG, float]:
+        """Search over orders, starting from the graph of the tests and from the order of the names."""
+        from f2sl.learners.orientation import weighted_dag
+        from f2sl.search.orders import search_orders
+        from f2sl.search.orders.on_demand import OnDemand
+        from f2sl.search.orders.parent_sets import parent_sets
+
+        candidates = skeleton.start, skeleton.neighbours
+        limits: dict[str, Any] = {
+            "edge_log_prior": -self.edge_cost_,
+            "max_parents": self.max_parents,
+            "constraints": self._constraints,
+        }
+        with stage("scoring sets of parents"):
+            sets = parent_sets(score, *candidates, **limits)
+        n, orders = skeleton.n, self._orders(start)
+        if self.effort == "fast":
+            best = search_orders(sets, *candidates, orders, kicks=0, constraints=self._constraints)
+            return weighted_dag(skeleton, names, best.arrows), best.score
+        test = make_test(engine, self.alpha / max(1, n * (n - 1)), self.ci_test)
+        if n > MOST_FOR_ALL:
+            outside = np.column_stack([relevant.owners, relevant.members])
+        else:
+            outside = np.argwhere(~np.eye(n, dtype=np.bool_))
+        likelihoods = self._likelihoods(engine)
+        wider = OnDemand(
+            sets, *candidates, score=score, test=test, outside=outside, likelihoods=likelihoods, **limits
+        )
+        unfinished = "the search over orders was not finished, so with more time the score may be higher"
+        with keeping(unfinished, lambda: wider.best is not None):
+            best = wider.search(orders, KICKS_PER_VARIABLE)
+            if kind_of_engine(engine) == STATES:
+                # Columns that determine each other have an SU of 1: they are candidates of each other.
+                same = skeleton.strengths
+                if make_measure(engine, self.measure).unit != "SU":
+                    same = make_measure(engine, "su").values(engine, *skeleton.edges.T)
+                best = wider.move_copies(best, skeleton.edges[same > 1.0 - TOLERANCE], KICKS_PER_VARIABLE)
+            if self.effort == "thorough":
+                best = wider.search_on(best, THOROUGH_KICKS)
+            best = wider.simplify(best)
+        if wider.best is not None and self._deadline.stopped:
+            best = wider.best
+        self.n_tests_ += test.n_tests
+        self.n_unreliable_ += test.n_unreliable
+        if len(wider.joined):
+            strengths = make_measure(engine, self.measure).values(engine, *wider.joined.T)
+            skeleton = skeleton.with_more(wider.joined, strengths)
+            self._keep_skeleton(skeleton, names)
+        return weighted_dag(skeleton, names, best.arrows), best.score
+
+    def _likelihoods(self, engine: Engine) -> Likelihoods | None:
+        """Return log likelihoods of families, by which determined variables are known.
+
+        Only for states without missing values.
+        """
+        from f2sl.search.orders.determined import Likelihoods
+        from f2sl.stats.scores.likelihood import LogLikelihood
+
+        counts = engine.counts
+        if kind_of_engine(engine) != STATES or counts is None or counts.presence.any:
+            return None
+        return Likelihoods(LogLikelihood().bind(engine), counts.cardinalities, counts.n_rows)
+
+    def _climb(
+        self, score: FamilyScores, names: tuple[str, ...], skeleton: Skeleton, start: DAG
+    ) -> tuple[DAG, float]:
+        """Climb from the usable edges of the graph of the tests, and from no edge."""
+        from f2sl.search.admissible import Admissible
+        from f2sl.search.hill_climbing import Families
+
+        arrows = start.directed_array
+        usable = arrows[skeleton.linked(arrows[:, 0], arrows[:, 1])]
+        families: Families = score
+        if self.max_parents is not None:
+            families = Admissible(score, self.max_parents)
+            # Required parents come first, so that they are among those that stay.
+            usable = usable[np.lexsort((~self._constraints.requires(*usable.T), usable[:, 1]))]
+            rank = np.arange(len(usable)) - np.searchsorted(usable[:, 1], usable[:, 1])
+            usable = usable[rank < self.max_parents]
+        tops = []
+        for begin in (usable, arrows[:0]):
+            tops.append(
+                self._climbed(skeleton, names, families, edge_log_prior=-self.edge_cost_, start=begin)
+            )
+            if self._deadline.stopped:
+                break
+        graph, climbed = max(tops, key=lambda top: top[1].score)
+        return graph, climbed.score

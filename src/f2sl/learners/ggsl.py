@@ -1,0 +1,160 @@
+"""GGSL, graph growing structure learning (Gao, Fadnis and Campbell 2017).
+
+The graph grows from one variable to all: S2TMB finds its neighbours and spouses, then those of its
+neighbours, and so on. If variables are left when the graph stops growing, it starts again at the first of
+them.
+
+- *Settled links stay.* A variable that has been searched has named its neighbours and spouses. In later
+  searches it is no longer a candidate: it is a member if it named the target, and otherwise not.
+- *The score decides conflicts.* A search may lose a neighbour that has named the variable, and two
+  v-structures may claim opposite directions. Then the best network over both ends and their surroundings
+  decides whether they are linked, or in which direction.
+
+At the end the v-structures are oriented, then Meek's rules are applied.
+
+Their paper repairs the graph after each turn; here directions are decided at the end, when all are known.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+
+import numpy as np
+
+from f2sl._arrays import Integers
+from f2sl._options import option
+from f2sl._progress import stage
+from f2sl.errors import DataError, unknown_name
+from f2sl.graph import DAG, PDAG
+from f2sl.learners.by_best_networks import ByBestNetworks, v_structures_of_spouses
+from f2sl.learners.local.by_score import ByScore, Run
+from f2sl.learners.local.growing import Around, Growth, grow
+from f2sl.learners.local.s2tmb import S2TMB
+from f2sl.learners.skeleton import Skeleton
+
+
+class GGSL(ByBestNetworks):
+    """Learn a partially directed graph that grows from one variable, by S2TMB.
+
+    Attributes
+    ----------
+    v_structures_ : list of (str, str, str)
+        The triples (A, C, D) found to be A -> C <- D.
+    start_ : str
+        Variable from which the graph grew.
+    n_conflicts_ : int
+        Number of contradictions between two neighbourhoods.
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> model = f2sl.GGSL(start="xray").fit(f2sl.load_example("asia"))
+    >>> sorted(model.graph_.adjacent("smoke"))
+    ['bronc', 'lung']
+    """
+
+    start: str | None = option("start")
+    seed: int = option("seed")
+
+    def _local_learner(self) -> ByScore:
+        return self._like(S2TMB)
+
+    def _explore(self, run: Run, names: tuple[str, ...]) -> None:
+        if self.start is not None and str(self.start) not in names:
+            raise DataError(unknown_name("column", self.start, names))
+        self.start_ = str(self.start) if self.start is not None else random.Random(self.seed).choice(names)
+        self.n_conflicts_ = 0
+        waiting = deque([names.index(self.start_)])
+        with stage("growing the graph") as advance:
+            while len(run.found) < run.n and not run.out_of_time:
+                if not waiting:
+                    waiting.append(next(v for v in range(run.n) if v not in run.found))
+                target = waiting.popleft()
+                if target in run.found:
+                    continue
+                run.run([target], search_what_is_open, run.found, lambda: advance(1.0 / run.n))
+                if target in run.found:
+                    self._settle_links(run, target)
+                    near = run.found[target].near
+                    waiting.extend(sorted(near, key=lambda v: (-round(near[v], 6), v)))
+
+    def _settle_links(self, run: Run, target: int) -> None:
+        """Decide whether the target and another variable are linked if only one of them names the other."""
+        for other in sorted(run.found):
+            if not run.has_time():
+                return
+            strengths = run.found[target].near.get(other), run.found[other].near.get(target)
+            if (strengths[0] is None) == (strengths[1] is None):
+                continue
+            self.n_conflicts_ += 1
+            silent, named = (target, other) if strengths[0] is None else (other, target)
+            strength = run.found[named].near[silent]
+            network = best_around_both(run, target, other)
+            if target in network[other] or other in network[target]:
+                run.found[silent] = with_neighbour(run.found[silent], named, strength)
+            else:
+                run.found[named] = without_neighbour(run.found[named], silent)
+
+    def _oriented(self, run: Run, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
+        triples = v_structures_of_spouses(run.found, skeleton)
+        if not run.interrupted and run.has_time():
+            triples = self._settle_directions(run, triples)
+        return self._oriented_by(triples, skeleton, names)
+
+    def _settle_directions(self, run: Run, triples: Integers) -> Integers:
+        """Decide between opposite directions; return the v-structures that agree with the decisions."""
+        claimed = {(end, c) for a, c, d in triples.tolist() for end in (a, d)}
+        refuted: set[tuple[int, int]] = set()
+        for u, v in sorted(claimed):
+            if u < v and (v, u) in claimed:
+                self.n_conflicts_ += 1
+                decided = direction_around_both(run, u, v)
+                refuted |= {(u, v), (v, u)} - {decided}
+        kept = [(a, c) not in refuted and (d, c) not in refuted for a, c, d in triples.tolist()]
+        return triples[np.array(kept, np.bool_)]
+
+
+def search_what_is_open(run: Run, target: int) -> Growth[Around]:
+    """Search by S2TMB among variables not yet searched, starting from those that named the target."""
+    near = {v: around.near[target] for v, around in run.found.items() if target in around.near}
+    named = {v: around.spouses[target] for v, around in run.found.items() if target in around.spouses}
+    children = {v: run.found[v].children[target] for v in named}
+    candidates = run.others(target, set(range(run.n)) - run.found.keys())
+    linkable = candidates[np.isin(candidates, run.linkable(target))]
+    first = yield from grow(target, Around(near), linkable)
+    rest = candidates[~np.isin(candidates, list(first.near))]
+    spouses = {v: strength for v, strength in named.items() if v not in first.near}
+    begin = Around(first.near, spouses, {v: children[v] for v in spouses})
+    return (yield from grow(target, begin, rest, with_spouses=True))
+
+
+def best_around_both(run: Run, one: int, other: int) -> dict[int, tuple[int, ...]]:
+    """Return the parents of each variable in the best network over two variables and their surroundings."""
+    around = [v for end in (one, other) for v in (*run.around(end).near, *run.around(end).spouses)]
+    return run.grower.network({one, other, *around})
+
+
+def direction_around_both(run: Run, u: int, v: int) -> tuple[int, int] | None:
+    """Return the direction of an edge in the best network, if all equivalent networks agree on it."""
+    network = best_around_both(run, u, v)
+    pattern = DAG(
+        [str(member) for member in network],
+        [(str(parent), str(child)) for child, parents in network.items() for parent in parents],
+    ).to_cpdag()
+    for a, b in ((u, v), (v, u)):
+        if pattern.has_directed_edge(str(a), str(b)):
+            return a, b
+    return None
+
+
+def with_neighbour(around: Around, variable: int, strength: float) -> Around:
+    """Add a neighbour; it is then no longer a spouse."""
+    spouses = {v: loss for v, loss in around.spouses.items() if v != variable}
+    return Around(around.near | {variable: strength}, spouses, {v: around.children[v] for v in spouses})
+
+
+def without_neighbour(around: Around, variable: int) -> Around:
+    """Remove a neighbour."""
+    near = {v: loss for v, loss in around.near.items() if v != variable}
+    return Around(near, around.spouses, around.children)

@@ -1,0 +1,232 @@
+"""Base of the local learners by score.
+
+Each algorithm is a search for one target (`local/growing.py`) that asks for the best network over a
+few variables again and again. This module runs it for one target or for all: many at a time, so that their
+requests can be counted together, but not all at once, so that some finish early. After a time limit or
+Ctrl-C, the finished targets are the result.
+
+The *strength* of a link is the loss in the best network's score without it, in nats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from f2sl._arrays import Integers
+from f2sl._deadline import Deadline, TimeUp, current
+from f2sl._estimator import Estimator
+from f2sl._options import option, whole
+from f2sl._progress import stage
+from f2sl.data.engines import CountingEngine
+from f2sl.errors import Interrupted
+from f2sl.learners.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
+from f2sl.learners.local.growing import Around, Grower, Growth
+from f2sl.learners.local.lockstep import together
+from f2sl.stats.choose import check_set_score, make_set_scores
+from f2sl.stats.scores.base import Score
+
+Found = dict[int, Around]
+"""Neighbours and spouses of each finished target."""
+
+LARGEST_EXACT = 20
+"""Each additional variable doubles time and memory; 20 take seconds and hundreds of MB."""
+
+TARGETS_AT_ONCE = 16
+
+ROUNDED_BITS = 20
+"""Number of last bits of a gain to ignore, because rounding may differ between equal gains."""
+
+
+class WithNetworks(Estimator):
+    """Options of a search for the best networks over a few variables.
+
+    Above `max_exact` variables hill climbing takes the place of the exact search.
+    """
+
+    score: str | Score = option("score", "bdeu", check=check_set_score)
+    equivalent_sample_size: float = option("equivalent_sample_size", 1.0)
+    order: str = option("order")
+    ties: str = option("ties")
+    max_exact: int = option("max_exact", 13, check=partial(whole, least=2, most=LARGEST_EXACT))
+    max_parents: int | None = option("max_parents")
+    time_limit: float | None = option("time_limit")
+
+
+class ByScore(LocalLearner, WithNetworks):
+    """Base of the local learners by score."""
+
+    takes = ("states",)
+    strength_unit = "log score"
+    requires = ("search",)
+
+    def search(self, run: Run, target: int) -> Growth[Around]:
+        """Search the neighbours and spouses of one target, as published."""
+        raise NotImplementedError
+
+    def members(self, around: Around) -> Mapping[int, float]:
+        """Return the members of the set, each with its strength."""
+        raise NotImplementedError
+
+    def learn_one(self, engine: CountingEngine, target: int) -> Neighbourhood:
+        """Find the set of one variable."""
+        run = Run(self, engine)
+        found = Neighbourhood.of(self.explore_one(run, target))
+        return replace(found, complete=not run.out_of_time, notes=run.notes("before its end"))
+
+    def learn_all(self, engine: CountingEngine) -> Neighbourhoods:
+        """Find the sets of all variables; on Ctrl-C, the interrupt carries the finished ones."""
+        run = Run(self, engine)
+        try:
+            self.explore_all(run)
+        except KeyboardInterrupt:
+            run.interrupted = True
+            raise Interrupted(self.sets(run)) from None
+        except TimeUp:
+            run.out_of_time = True
+        return self.sets(run)
+
+    def explore_one(self, run: Run, target: int) -> Mapping[int, float]:
+        """Find one variable's set."""
+        run.look_up("looking for the best networks", [target], self.search, run.found)
+        return self.members(run.around(target))
+
+    def explore_all(self, run: Run) -> None:
+        """Find the neighbours and spouses of all variables."""
+        run.look_up("looking for the best networks", range(run.n), self.search, run.found)
+
+    def sets(self, run: Run) -> Neighbourhoods:
+        """Return all sets that are finished."""
+        return run.sets({target: self.members(around) for target, around in run.found.items()}, run.found)
+
+
+class Run:
+    """One call of a learner, with its cache of scores, its time limit and its finished results.
+
+    Attributes
+    ----------
+    n : int
+        Number of variables.
+    grower : Grower
+        Object that answers the searches.
+    found : dict of int to Around
+        Surroundings of the targets whose searches have finished.
+    spouses : dict of int to Around
+        The same for the second search of algorithms that have one.
+    deadline : Deadline
+        The learner's own time limit, or that of the fit that it is a part of.
+    out_of_time, interrupted : bool
+        True if the time limit or Ctrl-C ended the work.
+    """
+
+    def __init__(self, learner: ByScore, engine: CountingEngine) -> None:
+        scores = make_set_scores(engine, learner.score, learner.equivalent_sample_size)
+        self.n = len(engine.cardinalities)
+        self.grower = Grower(scores, learner.max_exact, learner.max_parents, learner.ties, learner.rules)
+        self.found: Found = {}
+        self.spouses: Found = {}
+        self.out_of_time = False
+        self.interrupted = False
+        self.rules = learner.rules
+        self._order = learner.order
+        self._varies: NDArray[np.bool_] = engine.cardinalities > 1
+        self.deadline = current() if learner.time_limit is None else Deadline(learner.time_limit)
+        self._latest: Found = {}
+
+    def look_up(
+        self,
+        what: str,
+        targets: Collection[int],
+        search: Callable[[Run, int], Growth[Around]],
+        found: Found,
+    ) -> None:
+        """Run the searches of the targets that are not in `found`, until all are there or the time is up."""
+        new = [target for target in targets if target not in found]
+        with stage(what) as advance:
+            self.run(new, search, found, lambda: advance(1.0 / len(new)))
+
+    def run(
+        self,
+        targets: Iterable[int],
+        search: Callable[[Run, int], Growth[Around]],
+        found: Found,
+        on_finished: Callable[[], None],
+    ) -> None:
+        """Run the searches of some targets in lockstep; store each finished result in `found`."""
+
+        def noting(target: int) -> Growth[None]:
+            found[target] = yield from search(self, target)
+            on_finished()
+
+        if self.out_of_time:
+            return
+        searches = together((noting(target) for target in targets), TARGETS_AT_ONCE)
+        asked = next(searches, None)
+        while asked is not None and not self.out_of_time:
+            self._latest.update((turns.target, turns.around) for turns in asked)
+            try:
+                asked = searches.send(self.grower.answer(asked))
+            except StopIteration:
+                return
+            self.has_time()
+
+    def has_time(self) -> bool:
+        """Return whether there is time left, and remember if not."""
+        self.out_of_time = self.out_of_time or self.deadline.passed
+        return not self.out_of_time
+
+    def around(self, target: int) -> Around:
+        """Return the current surroundings of a target, finished or not."""
+        return self.found.get(target) or self._latest.get(target, Around())
+
+    def spouses_around(self, target: int) -> Around:
+        """Return the current result of the second search, finished or not."""
+        return self.spouses.get(target) or self._latest.get(target, Around())
+
+    def linkable(self, target: int) -> Integers:
+        """List the variables that may be linked to the target, in the order in which to try them."""
+        if self.rules is None:
+            return self.others(target)
+        return self.others(target, np.flatnonzero(self.rules.may_be_linked(target)).tolist())
+
+    def others(self, target: int, among: Iterable[int] | None = None) -> Integers:
+        """Return all variables but the target, or some, in the order in which to try them.
+
+        Variables with one state are left out, and such a target has no candidates: a link would not change
+        any score.
+        """
+        others: Integers = np.arange(self.n) if among is None else np.array(sorted(among), np.int64)
+        others = others[(others != target) & self._varies[others] & self._varies[target]]
+        if self._order == "name":
+            return others
+        gain = (self.grower.gain(target, others) + (1 << ROUNDED_BITS - 1)) >> ROUNDED_BITS
+        return others[np.lexsort((others, -gain))]
+
+    def sets(self, members: Mapping[int, Mapping[int, float]], finished: Collection[int]) -> Neighbourhoods:
+        """Return all sets in one structure; unfinished sets are marked."""
+        nothing: Mapping[int, float] = {}
+        flat = flatten([Neighbourhood.of(members.get(v, nothing)) for v in range(self.n)])
+        done = np.isin(np.arange(self.n), list(finished))
+        notes = self.notes(f"with {done.sum():,} of {self.n:,} variables finished")
+        return replace(flat, finished=done, notes=notes)
+
+    def notes(self, how_far: str) -> tuple[str, ...]:
+        """Return notes for the user about the run."""
+        notes = []
+        if self.interrupted:
+            notes.append(f"incomplete: interrupted {how_far}")
+        elif self.out_of_time:
+            notes.append(
+                f"incomplete: the time limit of {self.deadline.seconds:g} s ended the search {how_far}"
+            )
+        climbed, exact = self.grower.n_climbed, self.grower.n_exact
+        if climbed:
+            notes.append(
+                f"{climbed:,} of {climbed + exact:,} networks had more than {self.grower.max_exact} "
+                "variables (max_exact): hill climbing took the place of the exact search"
+            )
+        return tuple(notes)

@@ -1,0 +1,109 @@
+"""FCBF, the fast correlation-based filter (Yu and Liu 2004), as a learner of parents and children.
+
+Two steps for a target C, by symmetrical uncertainty SU (section 4.3 of the F2SL paper):
+
+1. *Relevance.* Candidates are the variables with SU(X, C) > delta, strongest first; with
+   ``delta="auto"`` those that a test of independence finds related to C.
+2. *Redundancy.* In that order each candidate X that is still there drops every weaker Y that is
+   closer to X than to C: SU(X, Y) >= SU(Y, C).
+
+For all targets at once both steps need only the pairs with SU > delta: a pair at or below
+delta can neither make a candidate nor drop one, since every candidate has SU(Y, C) > delta. So
+one pass over all pairs leaves a sparse graph, and the rest works on that alone.
+
+A fixed delta requires the same strength for any number of samples and states. With ``delta="auto"`` a pair is
+relevant if the G2 test (for numbers, Fisher's z) rejects independence at a false discovery rate of 0.05 among
+all pairs of the table (Benjamini and Hochberg 1995). Pairs that are not significant are then treated as
+unrelated: they drop nothing, although SU(X, Y) of such a pair may exceed SU(Y, C) if X has many states, which
+make SU larger by chance.
+
+Ties matter on data with deterministic relations. They are *dropped* by default (>=, Yu and Liu
+2004); ``ties="keep"`` is the strict > of the F2SL paper's text. Values within 1e-10 are equal, and
+equally strong candidates are taken in the order of their names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from f2sl._options import option
+from f2sl._progress import stage
+from f2sl.data.engines import Engine, FoundPairs
+from f2sl.learners.local.base import Neighbourhood, Neighbourhoods, WithMeasure
+from f2sl.stats.answers import TOLERANCE
+from f2sl.stats.choose import related_pairs, significant_pairs
+
+
+class FCBF(WithMeasure):
+    """Parents and children by feature selection.
+
+    For a single target, too, ``delta="auto"`` corrects for all pairs of the table.
+    """
+
+    delta: float | str = option("delta")
+    ties: str = option("ties")
+
+    def learn_one(self, engine: Engine, target: int) -> Neighbourhood:
+        """Find one variable's PC set from its own pairs and those among its candidates."""
+        search = self._search(engine)
+        with stage("measuring pairs") as advance:
+            relevant = search(target=target, advance=advance)
+        candidates = np.where(relevant.first == target, relevant.second, relevant.first)
+        among = search(variables=np.sort(candidates))
+        pairs = FoundPairs(
+            np.concatenate([relevant.first, among.first]),
+            np.concatenate([relevant.second, among.second]),
+            np.concatenate([relevant.values, among.values]),
+        )
+        graph = relevance_graph(engine.n_variables, pairs)
+        kept = self._drop_redundant(graph, target, target + 1)
+        members, strengths = graph.of(target)
+        own = kept[graph.start[target] : graph.start[target + 1]]
+        return Neighbourhood(members[own], strengths[own])
+
+    def learn_all(self, engine: Engine) -> Neighbourhoods:
+        """Find all PC sets from the sparse graph of relevant pairs."""
+        with stage("measuring all pairs") as advance:
+            pairs = self._search(engine)(advance=advance)
+        with stage("dropping redundant neighbours"):
+            return self.select(relevance_graph(engine.n_variables, pairs))
+
+    def select(self, graph: Neighbourhoods) -> Neighbourhoods:
+        """Drop the redundant candidates of all variables."""
+        return graph.where(self._drop_redundant(graph, 0, len(graph.start) - 1))
+
+    def _search(self, engine: Engine) -> Callable[..., FoundPairs]:
+        """Return the search for relevant pairs; forbidden pairs make no others redundant either."""
+        if isinstance(self.delta, str):
+            return significant_pairs(engine, measure=self.measure, rules=self.rules)
+        return related_pairs(engine, self.delta, self.measure, self.rules)
+
+    def _drop_redundant(self, graph: Neighbourhoods, first: int, last: int) -> np.ndarray:
+        from f2sl.learners.local import _kernels
+
+        kept = np.zeros(len(graph.members), np.bool_)
+        margin = redundancy_margin(self.ties)
+        _kernels.drop_redundant(graph.start, graph.members, graph.strengths, first, last, margin, kept)
+        return kept
+
+
+def redundancy_margin(ties: str) -> float:
+    """Return by how much SU(X, Y) must exceed SU(Y, C) for Y to be redundant; rounding decides no tie."""
+    return TOLERANCE if ties == "keep" else -TOLERANCE
+
+
+def relevance_graph(n: int, pairs: FoundPairs) -> Neighbourhoods:
+    """Turn pairs into lists of neighbours, strongest first and equals in the order of their names."""
+    from f2sl.learners.local import _kernels
+
+    degrees = np.bincount(pairs.first, minlength=n) + np.bincount(pairs.second, minlength=n)
+    start = np.concatenate([[0], np.cumsum(degrees)])
+    graph = Neighbourhoods(start, np.empty(start[-1], np.int64), np.empty(start[-1]))
+    # One stable sort of all pairs puts each list in order as well: falling, of equals the earlier pair first.
+    order = np.argsort(-pairs.values, kind="stable")
+    sorted_pairs = pairs.first[order], pairs.second[order], pairs.values[order]
+    _kernels.list_neighbours(*sorted_pairs, graph.start, graph.members, graph.strengths)
+    _kernels.order_by_strength(graph.start, graph.members, graph.strengths, TOLERANCE)
+    return graph

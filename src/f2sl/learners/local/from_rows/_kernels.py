@@ -1,0 +1,903 @@
+"""Find networks with one candidate after another, from the samples of a table in memory.
+
+All networks of a search are over the same variables, the target and those around it, and one candidate more.
+*Places* are positions in the ascending list of all with the candidate; rules about ties refer to these. Hill
+climbing numbers the variables by their places; the exact search counts with the candidate behind all others.
+
+Over a few variables most samples are alike. So the distinct samples, *patterns*, are found first, each with
+its *weight*, the number of samples that it stands for. A set of variables puts the patterns into groups, and
+one variable more splits these groups. The value of the set is a sum over its groups (`stats/scores/sets.py`).
+A variable splits groups only at the patterns that do not have its *usual* state, which are often few: the
+others stay where they are.
+
+groups : (patterns,) int32
+    Group of each pattern. A group keeps its number as long as a pattern is left in it, so the numbers have no
+    gaps.
+counts : (patterns,) int64
+    Number of samples of each group.
+
+The term of a group depends on its weight and on the number of configurations of the set, its *size*. Terms
+are kept in a direct-mapped cache: a size has one place there, and takes it from another size if need be.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from f2sl._jit import Array, inner, int64, kernel, plain_inner, popcount
+from f2sl.data.memory._kernels import refine
+from f2sl.learners.local._kernels import sees
+from f2sl.search._kernels import best_order, best_parents, read_off
+from f2sl.search.climbing._kernels import ADD, DELETE, NONE, REVERSE
+from f2sl.search.hill_climbing import MAX_STALL, RELATIVE_TOLERANCE, TABU_LENGTH
+from f2sl.stats.scores._kernels import LARGEST_EXACT, dirichlet_term
+from f2sl.stats.scores.base import UNKNOWN
+
+TOO_LARGE = -1
+"""Answer of `climb_in_turn` if a family has more configurations than whole floats can count."""
+
+
+class Tally(NamedTuple):
+    """Tables and scratch memory for counting, which a thread keeps from call to call.
+
+    ess, unit : equivalent sample size, and the unit of values; sizes : (a power of two,) float64, size whose
+    terms are kept in each place, 0 for none; terms : (len(sizes), counts kept) int64, terms of small weights,
+    `UNKNOWN` until needed; cells : int64, scratch with room for groups times states, zero between calls;
+    labels : int32, as large, scratch of `split`; numbers : int32, as large, zero between calls, and keys :
+    (samples,) int64, scratch of `refine`; rows : (2, samples) int32, pattern of each sample without and with
+    the candidate.
+    """
+
+    ess: float
+    unit: float
+    sizes: Array
+    terms: Array
+    cells: Array
+    labels: Array
+    numbers: Array
+    keys: Array
+    rows: Array
+
+
+class Patterns(NamedTuple):
+    """Patterns of k variables.
+
+    columns : (k, patterns) int32, state of each variable in each pattern; states : (k,) int64, number of
+    states of each; weights : (patterns,) int64, samples with each pattern; usual : (k,) int64, state of each
+    variable that most patterns have; unusual : (k, patterns) int32, the patterns with another state, of which
+    there are n_unusual : (k,) int64; n : (1,) int64, number of patterns. The arrays may have room for more.
+    """
+
+    columns: Array
+    states: Array
+    weights: Array
+    usual: Array
+    unusual: Array
+    n_unusual: Array
+    n: Array
+
+
+@plain_inner
+def place_of_size(size: float, tally: Tally) -> int:
+    """Return the place of a size in the cache of terms; clear the place if another size has it."""
+    sizes, terms = tally.sizes, tally.terms
+    mantissa, exponent = math.frexp(size)
+    place = (int(mantissa * 1048576.0) * 77 + exponent) & (len(sizes) - 1)
+    if sizes[place] != size:
+        sizes[place] = size
+        for n in range(terms.shape[1]):
+            terms[place, n] = UNKNOWN
+        terms[place, 0] = 0
+    return place
+
+
+@plain_inner
+def term_of(n: int, size: float, own: Array, tally: Tally) -> int:
+    """Return the term of a group of n samples; own : the row of `tally.terms` for the size."""
+    if n < len(own) and own[n] != UNKNOWN:
+        return int64(own[n])
+    return dirichlet_term(n, tally.ess / size, own, tally.unit)
+
+
+@plain_inner
+def total(counts: Array, n_groups: int, size: float, tally: Tally) -> int:
+    """Return the value of a set of this size from the samples of its groups."""
+    own = tally.terms[place_of_size(size, tally)]
+    value = int64(0)
+    for g in range(n_groups):
+        value += term_of(counts[g], size, own, tally)
+    return value
+
+
+@plain_inner
+def split(
+    groups: Array,
+    counts: Array,
+    n_groups: int,
+    v: int,
+    whole: int,
+    size: float,
+    lasting: bool,
+    patterns: Patterns,
+    tally: Tally,
+) -> tuple[int, int]:
+    """Split groups by one more variable v; return the new set's value, and the number of groups.
+
+    whole : value that the new set would have if v split no group; size : that of the new set; lasting :
+    whether groups and counts are changed.
+    """
+    k, usual, column = patterns.states[v], patterns.usual[v], patterns.columns[v]
+    cells, labels, own = tally.cells, tally.labels, tally.terms[place_of_size(size, tally)]
+    # The cell of a group's usual state counts all samples that leave the group.
+    for i in range(patterns.n_unusual[v]):
+        p = patterns.unusual[v, i]
+        first = int64(groups[p]) * k
+        cells[first + column[p]] += patterns.weights[p]
+        cells[first + usual] += patterns.weights[p]
+    value = whole
+    for i in range(patterns.n_unusual[v]):
+        p = patterns.unusual[v, i]
+        g = int64(groups[p])
+        key, leaving = g * k + column[p], g * k + usual
+        n, gone = cells[key], cells[leaving]
+        if n > 0:  # the first pattern of a new group
+            value += term_of(n, size, own, tally)
+            cells[key] = cells[leaving] = 0
+            left = counts[g] - gone
+            if gone > 0:  # and the first that leaves the old one
+                value += term_of(left, size, own, tally) - term_of(counts[g], size, own, tally)
+            if lasting:
+                counts[g] = left
+                # A group that is used up leaves its number to the first new one.
+                if left > 0 or gone == 0:
+                    g = n_groups
+                    n_groups += 1
+                labels[key], counts[g] = g, n
+        if lasting:
+            groups[p] = labels[key]
+    return value, n_groups
+
+
+@plain_inner
+def as_one(patterns: Patterns, groups: Array, counts: Array) -> None:
+    """Put all patterns into one group."""
+    counts[0] = 0
+    for p in range(patterns.n[0]):
+        groups[p] = 0
+        counts[0] += patterns.weights[p]
+
+
+@plain_inner
+def copy_groups(patterns: Patterns, n_groups: int, groups: Array, counts: Array, level: int) -> None:
+    """Copy the groups of a level to the next: groups, counts : (levels, patterns)."""
+    for p in range(patterns.n[0]):
+        groups[level + 1, p] = groups[level, p]
+    for g in range(n_groups):
+        counts[level + 1, g] = counts[level, g]
+
+
+@inner
+def room_for(k: int, n_rows: int) -> Patterns:
+    """Return room for the patterns of k variables."""
+    return Patterns(
+        np.empty((k, n_rows), np.int32),
+        np.empty(k, np.int64),
+        np.empty(n_rows, np.int64),
+        np.empty(k, np.int64),
+        np.empty((k, n_rows), np.int32),
+        np.empty(k, np.int64),
+        np.zeros(1, np.int64),
+    )
+
+
+@inner
+def distinct(codes: Array, cardinalities: Array, members: Array, tally: Tally, patterns: Patterns) -> int:
+    """Find the patterns of the members, and in ``tally.rows[0]`` that of each sample; return their number.
+
+    patterns : output, as yet without their weights.
+    """
+    n_rows, rows = codes.shape[1], tally.rows
+    n = int64(1)
+    for s in range(n_rows):
+        rows[0, s] = 0
+    for v in members:
+        n = refine(codes[v], cardinalities[v], False, rows[0], tally.numbers, tally.keys, rows[1])
+        for s in range(n_rows):
+            rows[0, s] = rows[1, s]
+    for i in range(len(members)):
+        patterns.states[i] = cardinalities[members[i]]
+        column = codes[members[i]]
+        for s in range(n_rows):
+            patterns.columns[i, rows[0, s]] = column[s]
+    return n
+
+
+@inner
+def with_candidate(
+    column: Array, states: int, place: int, known: Patterns, tally: Tally, patterns: Patterns
+) -> None:
+    """Split the patterns of the others by the candidate.
+
+    column : (samples,) codes of the candidate, which has so many states, and gets this place among the
+    variables; known : patterns of the others; patterns : output.
+    """
+    keys, k = tally.keys, len(patterns.states)
+    n = refine(column, states, False, tally.rows[0], tally.numbers, keys, tally.rows[1])
+    patterns.states[place] = states
+    for p in range(n):
+        patterns.columns[place, p] = keys[p] % states
+        keys[p] //= states
+    for i in range(k - 1):
+        v = i + (i >= place)
+        patterns.states[v] = known.states[i]
+        for p in range(n):
+            patterns.columns[v, p] = known.columns[i, keys[p]]
+    weigh(tally.rows[1], n, k, patterns, tally)
+
+
+@plain_inner
+def weigh(rows: Array, n: int, k: int, patterns: Patterns, tally: Tally) -> None:
+    """Count the samples of n patterns of k variables, and find those that are unusual.
+
+    rows : (samples,) int32, pattern of each.
+    """
+    cells = tally.cells
+    patterns.n[0] = n
+    for p in range(n):
+        patterns.weights[p] = 0
+    for s in range(len(rows)):
+        patterns.weights[rows[s]] += 1
+    for v in range(k):
+        column, usual, found = patterns.columns[v], int64(0), int64(0)
+        for p in range(n):
+            cells[column[p]] += 1
+        for p in range(n):
+            if cells[column[p]] > cells[usual]:
+                usual = int64(column[p])
+        for p in range(n):
+            cells[column[p]] = 0
+        # Each pattern is written, and overwritten by the next if it is a usual one: no branch on it.
+        for p in range(n):
+            patterns.unusual[v, found] = p
+            found += column[p] != usual
+        patterns.usual[v], patterns.n_unusual[v] = usual, found
+
+
+@inner
+def fill_lattice(
+    order: Array,
+    n_groups: int,
+    size: float,
+    patterns: Patterns,
+    tally: Tally,
+    groups: Array,
+    counts: Array,
+    values: Array,
+) -> None:
+    """Compute the values of all sets of the variables 0 to k - 1, each joined with that of `groups[0]`.
+
+    Sets are visited depth first, each from the set without its last variable, whose groups it splits.
+
+    order : (k,) int64, the variables in the order in which they join a set: number i splits groups 2^i times;
+    n_groups, size : of ``groups[0]``, the groups to begin with; groups, counts : (k + 1, patterns), by depth;
+    values : (2^k,) int64, output, by mask; the empty set's is left out.
+    """
+    k = len(order)
+    at_mask, at_groups = np.zeros(k + 1, np.int64), np.empty(k + 1, np.int64)
+    next_one, at_size = np.zeros(k + 1, np.int64), np.empty(k + 1, np.float64)
+    # Value if the next variable splits no group, and the number of its states.
+    at_whole, at_states = np.empty(k + 1, np.int64), np.zeros(k + 1, np.int64)
+    at_groups[0], at_size[0] = n_groups, size
+    depth = int64(0)
+    while depth >= 0:
+        i = next_one[depth]
+        if i == k:
+            depth -= 1
+            continue
+        next_one[depth] += 1
+        v, n = order[i], at_groups[depth]
+        mask, own = at_mask[depth] | 1 << v, at_size[depth] * patterns.states[v]
+        if at_states[depth] != patterns.states[v]:
+            at_states[depth], at_whole[depth] = patterns.states[v], total(counts[depth], n, own, tally)
+        # No set comes from one that has the last variable: its groups are not needed.
+        level, lasting = depth, i < k - 1
+        if lasting:
+            copy_groups(patterns, n, groups, counts, depth)
+            level += 1
+        values[mask], n = split(
+            groups[level], counts[level], n, v, at_whole[depth], own, lasting, patterns, tally
+        )
+        if lasting:
+            depth += 1
+            at_mask[depth], at_groups[depth], at_size[depth], next_one[depth] = mask, n, own, i + 1
+            at_states[depth] = 0
+
+
+@inner
+def differs(
+    linked: int, co_parents: int, near: int, spouses: int, with_spouses: bool, near_is_settled: bool
+) -> bool:
+    """Return whether the target's neighbours or spouses, as masks, have changed in a way that counts."""
+    if near_is_settled:
+        return bool(co_parents & ~near != spouses)
+    return bool(linked != near or (with_spouses and co_parents != spouses))
+
+
+@inner
+def insert(mask: int, place: int) -> int:
+    """Insert a bit that is 0 at a place of a mask: bits from there on move up by one."""
+    low = (1 << place) - 1
+    return (mask & low) | (mask & ~low) << 1
+
+
+@inner
+def by_unusual(patterns: Patterns, k: int) -> Array:
+    """Return the first k variables in the order of their unusual patterns, most first."""
+    order = np.empty(k, np.int64)
+    for v in range(k):
+        i = v
+        while i > 0 and patterns.n_unusual[order[i - 1]] < patterns.n_unusual[v]:
+            order[i] = order[i - 1]
+            i -= 1
+        order[i] = v
+    return order
+
+
+@kernel
+def try_in_turn(
+    tally: Tally,
+    codes: Array,
+    cardinalities: Array,
+    around: Array,
+    target: int,
+    candidates: Array,
+    places: Array,
+    near: int,
+    spouses: int,
+    with_spouses: bool,
+    near_is_settled: bool,
+    worth_of_ties: int,
+    rules: Array,
+    parents: Array,
+) -> int:
+    """Find the best network with each candidate in turn, until the set around the target changes.
+
+    Parameters
+    ----------
+    codes : (variables, samples) uint8 or uint16
+        States of the samples, without gaps.
+    around : (k - 1,) int64
+        The target and those around it, ascending.
+    target : int
+        Its position in `around`.
+    candidates, places : (m,) int64
+        Candidates, and the place of each among all.
+    near, spouses, with_spouses, near_is_settled, worth_of_ties
+        As in `learners/local/_kernels.py`, of one search.
+    rules : (m, 3, k) int64
+        Admissible families for each candidate, by places.
+    parents : (k,) int64
+        Output: the network of the last candidate tried, a mask by places for each place, with -1 in the
+        first entry if nothing has changed.
+
+    Returns
+    -------
+    int
+        Number of candidates tried.
+    """
+    k, n_rows = len(parents), codes.shape[1]
+    half = 1 << (k - 1)
+    known, patterns = room_for(k, n_rows), room_for(k, n_rows)
+    groups, counts = np.empty((k, n_rows), np.int32), np.empty((k, n_rows), np.int64)
+    best_of, best = np.empty((k, half), np.int64), np.empty(2 * half, np.int64)
+    values, without, joined = np.empty(2 * half, np.int64), np.empty(half, np.int64), np.empty(half, np.int64)
+    # The sets without a candidate serve all of them.
+    n = distinct(codes, cardinalities, around, tally, known)
+    weigh(tally.rows[0], n, int64(k - 1), known, tally)
+    order = by_unusual(known, k - 1)
+    as_one(known, groups[0], counts[0])
+    without[0] = total(counts[0], int64(1), 1.0, tally)
+    fill_lattice(order, int64(1), 1.0, known, tally, groups, counts, without)
+    tried = int64(0)
+    for c in range(len(candidates)):
+        candidate, place = candidates[c], places[c]
+        size = float(cardinalities[candidate])
+        tried += 1
+        with_candidate(codes[candidate], cardinalities[candidate], int64(k - 1), known, tally, patterns)
+        as_one(patterns, groups[0], counts[0])
+        whole = total(counts[0], int64(1), size, tally)
+        joined[0], n = split(groups[0], counts[0], int64(1), int64(k - 1), whole, size, True, patterns, tally)
+        fill_lattice(order, n, size, patterns, tally, groups, counts, joined)
+        # Number by places, and tell ties apart by the links to the target, as `tell_ties_apart` does.
+        for mask in range(half):
+            whole, there = insert(mask, place), mask >> target & 1
+            links = worth_of_ties * (popcount(np.uint64(mask)) - 1)
+            values[whole] = 32 * without[mask] + there * links
+            values[whole | 1 << place] = 32 * joined[mask] + there * (links + worth_of_ties)
+        for v in range(k):
+            best_parents(values, v, rules[c], best_of[v])
+        best_order(best_of, best)
+        read_off(values, rules[c], best_of, best, parents)
+        linked, co_parents = sees(parents, target + (place <= target))
+        if differs(
+            linked, co_parents, insert(near, place), insert(spouses, place), with_spouses, near_is_settled
+        ):
+            return tried
+    parents[0] = -1
+    return tried
+
+
+# Hill climbing, as in `search/hill_climbing.py`: the same steps, in the same order, with the same floats.
+#
+# Variables are numbered by their places.
+#
+#   arrows    (k, words) int64   bit v of row u: the graph has u -> v
+#   gain      (k, k) float64     gain of toggling u -> v; the diagonal is minus infinity
+#   adding    (k, k) float64     gain of adding it; minus infinity if it cannot be added
+#   closing   (k, k) bool        known to close a cycle
+#
+# Climbs begin alike, whichever the candidate, and so do those of the next request: most gains are needed
+# again. A direct-mapped cache keeps them for each family.
+
+
+class Families(NamedTuple):
+    """Gains of toggling the parents of families, which a thread keeps from call to call.
+
+    child : (a power of two,) int64, variable of the family in each place, -1 for none; parents :
+    (len(child), words) int64, its parents, a bit for each variable of the table; gains : (len(child),
+    variables) float64, gain of toggling each of these as a parent, NaN until needed; hashes : (2, variables)
+    int64, random numbers for a variable as a parent and as the child.
+    """
+
+    child: Array
+    parents: Array
+    gains: Array
+    hashes: Array
+
+
+@plain_inner
+def place_of_family(v: int, parents: Array, members: Array, families: Families) -> int:
+    """Return the place of a family in the cache of gains; clear the place if another family has it.
+
+    v : the child; parents : (k,) bool, both of a problem whose variables are `members`, (k,) int64.
+    """
+    child, gains = members[v], families.gains
+    place, n_parents = families.hashes[1, child], int64(0)
+    for u in range(len(members)):
+        if parents[u]:
+            place ^= families.hashes[0, members[u]]
+            n_parents += 1
+    place &= len(families.child) - 1
+    own = families.parents[place]
+    # The same family if all of these parents are there, and no others.
+    same, there = families.child[place] == child, int64(0)
+    if same:
+        for word in own:
+            there += popcount(np.uint64(word))
+        for u in range(len(members)):
+            same = same and (not parents[u] or own[members[u] >> 6] >> (members[u] & 63) & 1 == 1)
+    if not same or there != n_parents:
+        families.child[place] = child
+        for word in range(len(own)):
+            own[word] = 0
+        for u in range(len(members)):
+            if parents[u]:
+                own[members[u] >> 6] |= int64(1) << (members[u] & 63)
+        for u in range(gains.shape[1]):
+            gains[place, u] = np.nan
+    return int64(place)
+
+
+@plain_inner
+def gains_into(
+    v: int,
+    parents: Array,
+    members: Array,
+    patterns: Patterns,
+    max_parents: int,
+    tally: Tally,
+    families: Families,
+    groups: Array,
+    counts: Array,
+    gains: Array,
+) -> bool:
+    """Find the gains of toggling each parent of v; return False if a set is too large.
+
+    parents : (k,) bool, as they are; members : (k,) int64, the variables; groups, counts : (3, patterns),
+    scratch; gains : (k, k) float64, output: column v.
+    """
+    # In `groups` are those by the parents, by the parents and v, and, for one parent less, by the others.
+    states = patterns.states
+    kept = families.gains[place_of_family(v, parents, members, families)]
+    n_parents = int64(0)
+    for u in range(len(parents)):
+        n_parents += parents[u]
+    by_parents, by_family, size, larger, score = int64(0), int64(0), 0.0, 0.0, 0.0
+    for u in range(len(parents)):
+        if u == v or (not parents[u] and n_parents >= max_parents):
+            gains[u, v] = -np.inf
+            continue
+        if np.isnan(kept[members[u]]):
+            # Groups by the parents, and by the parents and v, are made for the first gain that is not kept.
+            if by_parents == 0:
+                by_parents, size = by_some(parents, int64(-1), patterns, tally, groups[0], counts[0])
+                larger = size * states[v]
+                if larger > LARGEST_EXACT:
+                    return False
+                copy_groups(patterns, by_parents, groups, counts, int64(0))
+                below = total(counts[0], by_parents, size, tally)
+                whole = total(counts[0], by_parents, larger, tally)
+                above, by_family = split(
+                    groups[1], counts[1], by_parents, v, whole, larger, True, patterns, tally
+                )
+                score = float(above - below) * tally.unit
+            if parents[u]:
+                n, own = by_some(parents, u, patterns, tally, groups[2], counts[2])
+                a = total(counts[2], n, own, tally)
+                own *= states[v]
+                whole = total(counts[2], n, own, tally)
+                b = split(groups[2], counts[2], n, v, whole, own, False, patterns, tally)[0]
+            else:
+                own, more = size * states[u], larger * states[u]
+                if more > LARGEST_EXACT:
+                    return False
+                whole = total(counts[0], by_parents, own, tally)
+                a = split(groups[0], counts[0], by_parents, u, whole, own, False, patterns, tally)[0]
+                whole = total(counts[1], by_family, more, tally)
+                b = split(groups[1], counts[1], by_family, u, whole, more, False, patterns, tally)[0]
+            kept[members[u]] = float(b - a) * tally.unit - score
+        gains[u, v] = kept[members[u]]
+    return True
+
+
+@plain_inner
+def by_some(
+    some: Array, but: int, patterns: Patterns, tally: Tally, groups: Array, counts: Array
+) -> tuple[int, float]:
+    """Group the patterns by some variables; return the number of groups, and the size of the set.
+
+    some : (k,) bool; but : one that is left out, -1 for none; groups, counts : output.
+    """
+    n, size = int64(1), 1.0
+    as_one(patterns, groups, counts)
+    for u in range(len(some)):
+        if some[u] and u != but:
+            size *= patterns.states[u]
+            n = split(groups, counts, n, u, int64(0), size, True, patterns, tally)[1]
+    return n, size
+
+
+@plain_inner
+def has(arrows: Array, u: int, v: int) -> bool:
+    """Return whether the graph has u -> v."""
+    return bool(arrows[u, v >> 6] >> (v & 63) & 1)
+
+
+@plain_inner
+def toggle(arrows: Array, action: int, u: int, v: int) -> None:
+    """Make a step, or take it back: u -> v is added or removed, and v -> u the other way by a reversal."""
+    arrows[u, v >> 6] ^= int64(1) << (v & 63)
+    if action == REVERSE:
+        arrows[v, u >> 6] ^= int64(1) << (u & 63)
+
+
+@plain_inner
+def reaches(arrows: Array, start: int, end: int, but: int, seen: Array, todo: Array) -> bool:
+    """Return whether a path leads from `start` to `end` that does not begin with the arrow to `but`.
+
+    arrows : (k, words) int64; seen, todo : (words,) int64, scratch.
+    """
+    words = len(todo)
+    for w in range(words):
+        seen[w], todo[w] = 0, arrows[start, w]
+    if but >= 0:
+        todo[but >> 6] &= ~(int64(1) << (but & 63))
+    w = int64(0)
+    while w < words:
+        if todo[w] == 0:
+            w += 1
+            continue
+        lowest = todo[w] & -todo[w]
+        u = 64 * w + popcount(np.uint64(lowest - 1))
+        if u == end:
+            return True
+        seen[w] |= lowest
+        for other in range(words):
+            todo[other] = (todo[other] | arrows[u, other]) & ~seen[other]
+        w = int64(0)
+    return False
+
+
+@plain_inner
+def visited(arrows: Array, after: int, marks: Array, graphs: Array, n_graphs: int) -> bool:
+    """Return whether a graph is among the recent ones.
+
+    after : its mark, a number that differs for most graphs; marks : (TABU_LENGTH,) int64 and graphs :
+    (TABU_LENGTH, k, words) int64, the recent graphs, of which there are `n_graphs` so far.
+    """
+    for g in range(min(n_graphs, TABU_LENGTH)):
+        if marks[g] == after:
+            same = True
+            for a in range(len(arrows)):
+                for w in range(arrows.shape[1]):
+                    same = same and graphs[g, a, w] == arrows[a, w]
+            if same:
+                return True
+    return False
+
+
+@plain_inner
+def top_of(worth: Array) -> float:
+    """Return the largest of some numbers, minus infinity if there are none."""
+    top = -np.inf
+    for one in worth:
+        top = max(top, one)
+    return top
+
+
+@inner
+def best_step(
+    arrows: Array,
+    gain: Array,
+    adding: Array,
+    closing: Array,
+    tolerance: float,
+    mark: int,
+    hashes: Array,
+    marks: Array,
+    graphs: Array,
+    n_graphs: int,
+    arcs: Array,
+    worth: Array,
+    top_from: Array,
+    seen: Array,
+    todo: Array,
+) -> tuple[int, int, int]:
+    """Return action and arc of the best legal step to a graph that is not recent; `NONE` if none is left.
+
+    hashes : (k * k,) int64, random, a graph's mark is the exclusive or of those of its arcs; arcs : (2, k *
+    k) int64, worth : (2, k * k) float64, top_from : (k,) float64, seen, todo : (words,) int64, scratch.
+    """
+    k = len(gain)
+    # In `arcs[0]` those of the graph, in `arcs[1]` additions to recent graphs, which are struck out for now.
+    n_present, n_struck = int64(0), int64(0)
+    tops = np.full(3, -np.inf)
+    # In `top_from` the best addition from each variable: striking one out concerns one row.
+    for u in range(k):
+        top_from[u] = top_of(adding[u])
+        tops[ADD] = max(tops[ADD], top_from[u])
+        for w in range(arrows.shape[1]):
+            rest = arrows[u, w]
+            while rest:
+                v = 64 * w + popcount(np.uint64((rest & -rest) - 1))
+                rest &= rest - 1
+                arcs[0, n_present] = u * k + v
+                worth[0, n_present] = gain[u, v]
+                worth[1, n_present] = gain[u, v] + gain[v, u]
+                tops[DELETE] = max(tops[DELETE], worth[0, n_present])
+                tops[REVERSE] = max(tops[REVERSE], worth[1, n_present])
+                n_present += 1
+    action, u, v = NONE, int64(0), int64(0)
+    while True:
+        floor = max(tops[ADD], tops[DELETE], tops[REVERSE]) - tolerance
+        if floor == -np.inf:
+            break
+        at = int64(0)
+        if tops[ADD] >= floor:
+            action = ADD
+            while top_from[at] < floor:
+                at += 1
+            u, v = at, int64(0)
+            while adding[u, v] < floor:
+                v += 1
+        else:
+            action = DELETE if tops[DELETE] >= floor else REVERSE
+            while worth[action - 1, at] < floor:
+                at += 1
+            u, v = arcs[0, at] // k, arcs[0, at] % k
+        after = mark ^ hashes[u * k + v]
+        if action == REVERSE:
+            after ^= hashes[v * k + u]
+        toggle(arrows, action, u, v)
+        known = visited(arrows, after, marks, graphs, n_graphs)
+        toggle(arrows, action, u, v)
+        if known:
+            if action == ADD:
+                arcs[1, n_struck] = u * k + v
+                n_struck += 1
+        elif action == DELETE:
+            break
+        elif action == ADD:
+            if not reaches(arrows, v, u, int64(-1), seen, todo):
+                break
+            closing[u, v] = True
+        elif not reaches(arrows, u, v, v, seen, todo):
+            break
+        if action == ADD:
+            adding[u, v] = -np.inf
+            top_from[u] = top_of(adding[u])
+            tops[ADD] = top_of(top_from)
+        else:
+            worth[action - 1, at] = -np.inf
+            tops[action] = top_of(worth[action - 1, :n_present])
+        action = NONE
+    for struck in range(n_struck):
+        a, b = arcs[1, struck] // k, arcs[1, struck] % k
+        adding[a, b] = gain[a, b]
+    return action, u, v
+
+
+@kernel
+def climb_in_turn(
+    tally: Tally,
+    families: Families,
+    codes: Array,
+    cardinalities: Array,
+    around: Array,
+    target: int,
+    candidates: Array,
+    candidate_places: Array,
+    starts: Array,
+    near: Array,
+    spouses: Array,
+    with_spouses: bool,
+    near_is_settled: bool,
+    max_parents: int,
+    hashes: Array,
+    best: Array,
+) -> tuple[int, bool]:
+    """Climb to a network with each candidate in turn, until the set around the target changes.
+
+    Parameters
+    ----------
+    codes, cardinalities, around, target, candidates, candidate_places
+        As in `try_in_turn`.
+    starts : (m,) float64
+        Score of the empty graph with each candidate.
+    near, spouses : (k - 1,) bool
+        Which of those around are the target's neighbours and spouses now.
+    hashes : (k * k,) int64
+        Random numbers, one for each arc.
+    best : (k, k) bool
+        Output: the arrows of the network of the last candidate.
+
+    Returns
+    -------
+    tuple of int and bool
+        Number of candidates tried, `TOO_LARGE` if a family was too large; and whether the last one changed
+        something.
+    """
+    k, n_rows = len(best), codes.shape[1]
+    known, patterns = room_for(k, n_rows), room_for(k, n_rows)
+    groups, counts = np.empty((3, n_rows), np.int32), np.empty((3, n_rows), np.int64)
+    distinct(codes, cardinalities, around, tally, known)
+    words = (k + 63) // 64
+    arrows, seen, todo = np.empty((k, words), np.int64), np.empty(words, np.int64), np.empty(words, np.int64)
+    members, closing = np.empty(k, np.int64), np.empty((k, k), np.bool_)
+    gain, adding = np.empty((k, k), np.float64), np.empty((k, k), np.float64)
+    parents, top_from = np.empty(k, np.bool_), np.empty(k, np.float64)
+    marks, graphs = np.empty(TABU_LENGTH, np.int64), np.empty((TABU_LENGTH, k, words), np.int64)
+    arcs, worth = np.empty((2, k * k), np.int64), np.empty((2, k * k), np.float64)
+    changed_ones = np.empty(k, np.int64)
+    for number in range(len(candidates)):
+        candidate, place = candidates[number], candidate_places[number]
+        with_candidate(codes[candidate], cardinalities[candidate], place, known, tally, patterns)
+        members[place] = candidate
+        for i in range(k - 1):
+            members[i + (i >= place)] = around[i]
+        for u in range(k):
+            for v in range(k):
+                closing[u, v] = best[u, v] = False
+            for w in range(words):
+                arrows[u, w] = graphs[0, u, w] = 0
+        for v in range(k):
+            changed_ones[v] = v
+        n_changed = int64(k)
+        everything = True
+        score = best_score = starts[number]
+        tolerance = max(1.0, abs(score)) * RELATIVE_TOLERANCE
+        mark, n_graphs = int64(0), int64(1)
+        marks[0] = 0
+        stalled = int64(0)
+        while True:
+            # The gains into the variables whose parents have changed.
+            for one in range(n_changed):
+                v = changed_ones[one]
+                for u in range(k):
+                    parents[u] = has(arrows, u, v)
+                if not gains_into(
+                    v, parents, members, patterns, max_parents, tally, families, groups, counts, gain
+                ):
+                    return TOO_LARGE, False
+            # What may be added: into these variables, or anywhere if a cycle may have been opened.
+            for u in range(k):
+                for one in range(k if everything else n_changed):
+                    v = one if everything else changed_ones[one]
+                    barred = closing[u, v] or has(arrows, u, v) or has(arrows, v, u)
+                    adding[u, v] = -np.inf if barred else gain[u, v]
+            action, u, v = best_step(
+                arrows,
+                gain,
+                adding,
+                closing,
+                tolerance,
+                mark,
+                hashes,
+                marks,
+                graphs,
+                n_graphs,
+                arcs,
+                worth,
+                top_from,
+                seen,
+                todo,
+            )
+            if action == NONE:
+                break
+            score += gain[u, v]
+            mark ^= hashes[u * k + v]
+            toggle(arrows, action, u, v)
+            changed_ones[0], n_changed, everything = v, 1, action != ADD
+            if action == ADD:
+                adding[v, u] = -np.inf
+            else:
+                for a in range(k):
+                    for b in range(k):
+                        closing[a, b] = False
+            if action == REVERSE:
+                score += gain[v, u]
+                mark ^= hashes[v * k + u]
+                changed_ones[1], n_changed = u, 2
+            recent = n_graphs % TABU_LENGTH
+            marks[recent] = mark
+            for a in range(k):
+                for w in range(words):
+                    graphs[recent, a, w] = arrows[a, w]
+            n_graphs += 1
+            stalled += 1
+            if score > best_score + tolerance:
+                best_score, stalled = score, int64(0)
+                for a in range(k):
+                    for b in range(k):
+                        best[a, b] = has(arrows, a, b)
+            if stalled == MAX_STALL:
+                break
+        if network_differs(best, target, place, near, spouses, with_spouses, near_is_settled):
+            return number + 1, True
+    return len(candidates), False
+
+
+@plain_inner
+def network_differs(
+    network: Array,
+    target: int,
+    place: int,
+    near: Array,
+    spouses: Array,
+    with_spouses: bool,
+    near_is_settled: bool,
+) -> bool:
+    """Return whether the target's neighbours or spouses in a network are not those given.
+
+    network : (k, k) bool, arrows from row to column; target, near, spouses : without the candidate, which is
+    at the place.
+    """
+    t = target + (place <= target)
+    for u in range(len(network)):
+        if u == t:
+            continue
+        linked = network[u, t] or network[t, u]
+        co_parent = False
+        for child in range(len(network)):
+            co_parent = co_parent or (network[t, child] and network[u, child])
+        known = u - (u > place)
+        was_near, was_spouse = u != place and near[known], u != place and spouses[known]
+        if near_is_settled:
+            if (co_parent and not linked and not was_near) != was_spouse:
+                return True
+        elif linked != was_near or (with_spouses and (co_parent and not linked) != was_spouse):
+            return True
+    return False

@@ -1,0 +1,61 @@
+"""HITON-PC, interleaved (Aliferis, Tsamardinos and Statnikov 2003; Aliferis and others 2010).
+
+Variables join the set in the order of their association with the target. After each, every member that some
+subset of the others separates from the target is dropped: the newest first, so that the weakest go first.
+A variable that was dropped does not come back.
+
+A pair with too few samples for a test has no association to rank, and is not admitted.
+
+Alone this can keep a variable that is not linked to the target, as MMPC can; with symmetry and perfect
+answers the result is exact.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from f2sl.learners.local.base import Neighbourhood
+from f2sl.learners.local.by_tests import SymmetricByTests, marginal_strengths
+from f2sl.learners.local.lockstep import Search, side_by_side
+from f2sl.learners.local.subset_search import drop_in_turn, separations
+from f2sl.learners.local.waiting import Waiting, without
+from f2sl.stats.answers import IndependenceTest
+
+
+class HITONPC(SymmetricByTests):
+    """Parents and children in the order of association, pruned as they come."""
+
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+        """Find the set of one target, before symmetry."""
+        related, strengths, apart = yield from marginal_strengths(
+            target, self.candidates(test.n_variables, target)
+        )
+        waiting = Waiting(test, target, related, strengths, self.max_cond_vars)
+        members = np.empty(0, np.int64)
+        while True:
+            newest, passed = waiting.take()
+            apart.update(passed)
+            if newest is None:
+                break
+            older = members
+            # A member was asked about with the older ones before; new are the sets with the newest in them.
+            backward, _ = yield from side_by_side(
+                separations(
+                    test,
+                    target,
+                    older,
+                    older,
+                    self.max_cond_vars,
+                    containing=(newest,),
+                    find_all=True,
+                    known=waiting.known(older),
+                ),
+                waiting.look_ahead(newest, older),
+            )
+            waiting.note(older, backward)
+            dropped = drop_in_turn(older[::-1].tolist(), backward.sets)
+            members = without(np.append(older, newest), dropped)
+            if dropped:
+                apart.update(dropped)
+                yield from waiting.look_again(dropped, members)
+        return Neighbourhood.ranked(members, waiting.known(members), apart)

@@ -1,0 +1,264 @@
+"""Search for subsets that separate a target from others, shared by MMPC, HITON-PC, PC-simple and the rest.
+
+The question is always whether some S among a few members makes a variable independent of the target.
+Subsets come by size, and of one size in the order of the members. Many others are asked about at once,
+each with all subsets of a block; one that is separated need not be asked about further.
+
+Sets too large for a conclusive test are skipped: such a test cannot separate anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from f2sl._arrays import Floats, Integers
+from f2sl.learners.local.lockstep import QUESTIONS_PER_BATCH, Questions, Search
+from f2sl.stats.answers import DEPENDENT, INDEPENDENT, IndependenceTest, subsets
+
+QUESTIONS_AT_ONCE = 1 << 13
+"""Number of questions to ask before dropping those that have become needless."""
+
+
+@dataclass
+class Separations:
+    """Result of a search through subsets, for each of the others.
+
+    `sets` lists the separating sets of those that have any: only the first unless all were asked for.
+    `separated` says for each of the others, in their order, whether some set separates it; `weakest` is the
+    smallest strength of all tests that found it dependent, including those known before, or infinite if there
+    were none.
+    """
+
+    sets: dict[int, list[tuple[int, ...]]]
+    separated: NDArray[np.bool_]
+    weakest: Floats
+
+    @property
+    def first_sets(self) -> dict[int, tuple[int, ...]]:
+        """Separated variables, each with its first separating set."""
+        return {other: sets[0] for other, sets in self.sets.items()}
+
+
+def drop_in_turn(
+    members: Sequence[int], sets: Mapping[int, Sequence[tuple[int, ...]]]
+) -> dict[int, tuple[int, ...]]:
+    """Drop each member with a separating set that contains no member dropped before it.
+
+    Testing all members at once and then dropping them in turn gives the same result as testing in turn.
+
+    Examples
+    --------
+    >>> drop_in_turn([4, 5, 6], {4: [(6,)], 5: [(4,), (6, 7)]})
+    {4: (6,), 5: (6, 7)}
+    """
+    dropped: dict[int, tuple[int, ...]] = {}
+    for member in members:
+        first = next((given for given in sets.get(member, ()) if dropped.keys().isdisjoint(given)), None)
+        if first is not None:
+            dropped[member] = first
+    return dropped
+
+
+def separations(
+    test: IndependenceTest,
+    target: int,
+    others: Integers,
+    members: Integers,
+    largest: int | None,
+    *,
+    smallest: int = 0,
+    containing: tuple[int, ...] = (),
+    find_all: bool = False,
+    known: Floats | float = np.inf,
+) -> Search[Separations]:
+    """Find sets that separate each of `others` from the target.
+
+    Parameters
+    ----------
+    test
+        Used for the largest size of a set with a conclusive test; the questions themselves are yielded.
+    members
+        Variables from which sets are made; one of the others is left out of its own sets.
+    largest, smallest
+        Largest size of a set; None for no limit.
+    containing
+        These are in every set, and do not occur in `members`. They come first.
+    find_all
+        Continue after the first separating set.
+    known
+        Strength of the weakest dependence known for each of the others. A stronger test need not report by
+        how much it is stronger; with 0 it reports no strength at all.
+    """
+    weakest = np.full(len(others), known, np.float64)
+    result = Separations({}, np.zeros(len(others), np.bool_), weakest)
+    if not len(others):
+        return result
+    fixed = np.array(containing, np.int64)
+    room = test.max_configurations(np.full(len(others), target), others) / test.configurations(fixed[None, :])
+    most_room = room.max()
+    if most_room < 1:
+        return result
+    # Members too large for any reliable test are left out before sets are made of them.
+    weights = test.configurations(members[:, None])
+    usable = weights <= most_room
+    members, lightest = members[usable], np.sort(weights[usable])
+    most = len(members) + len(fixed)
+    most = most if largest is None else min(largest, most)
+    alive = np.arange(len(others))
+    for size in range(max(smallest, len(fixed)), most + 1):
+        if lightest[: size - len(fixed)].prod() > most_room:
+            break
+        for free in subsets(members, size - len(fixed)):
+            weight = test.configurations(free)
+            if size > len(fixed):
+                fits = weight <= room[alive].max()
+                free, weight = free[fits], weight[fits]
+            step = max(1, QUESTIONS_AT_ONCE // len(alive))
+            for first in range(0, len(free), step):
+                part = free[first : first + step]
+                possible = weight[None, first : first + step] <= room[alive][:, None]
+                if size > len(fixed):
+                    possible &= (part[None, :, :] != others[alive][:, None, None]).all(axis=2)
+                # Where strengths count, tests with the same target and set are counted together.
+                column, row = possible.T.nonzero() if result.weakest.any() else possible.nonzero()[::-1]
+                if not len(row):
+                    continue
+                which = alive[row]
+                given = np.empty((len(row), size), np.int64)
+                given[:, : len(fixed)], given[:, len(fixed) :] = fixed, part[column]
+                [answers] = yield [
+                    Questions(np.full(len(which), target), others[which], given, result.weakest[which])
+                ]
+                dependent = answers.answer == DEPENDENT
+                np.minimum.at(result.weakest, which[dependent], answers.strength[dependent])
+                separating = (answers.answer == INDEPENDENT).nonzero()[0]
+                if not len(separating):
+                    continue
+                result.separated[which[separating]] = True
+                pairs = zip(others[which[separating]].tolist(), given[separating].tolist(), strict=True)
+                for other, members_of in pairs:
+                    sets = result.sets.setdefault(other, [])
+                    if find_all or not sets:
+                        sets.append(tuple(members_of))
+                if not find_all:
+                    alive = alive[~result.separated[alive]]
+                    if not len(alive):
+                        return result
+    return result
+
+
+class Asked(NamedTuple):
+    """Targets, the other variables that each asks about, and the members of which sets are made.
+
+    Entry p of `others` belongs to the target ``targets[owner[p]]``; `owner` is ascending. Row t of `members`
+    has those of target t, up to ``n_members[t]``; what follows is padding.
+    """
+
+    targets: Integers
+    owner: Integers
+    others: Integers
+    members: Integers
+    n_members: Integers
+
+
+class SeparationsOfAll(NamedTuple):
+    """Result of a search through subsets for many targets, by the places of `Asked.others`.
+
+    `found` has places and sets, one a row, in the order in which they were found.
+    """
+
+    found: list[tuple[Integers, Integers]]
+    separated: NDArray[np.bool_]
+    weakest: Floats
+
+    def sets(self) -> Iterator[tuple[int, tuple[int, ...]]]:
+        """Yield places, each with a set that separates it."""
+        for places, given in self.found:
+            yield from zip(places.tolist(), map(tuple, given.tolist()), strict=True)
+
+
+def separations_of_all(
+    test: IndependenceTest,
+    asked: Asked,
+    largest: int | None,
+    *,
+    fixed: Integers,
+    known: Floats,
+    smallest: int = 0,
+    find_all: bool = False,
+    asked_up_to: Integers | None = None,
+) -> Search[SeparationsOfAll]:
+    """Look for separating sets of many targets at once, each as `separations` does.
+
+    `fixed` has a row for each target, which is in all of its sets; `known` an entry for each of the others,
+    and `asked_up_to` the place among the members up to which all sets are known not to separate it.
+    """
+    from f2sl.learners.local import _kernels
+
+    # One layout for all arrays: the kernel is compiled once.
+    targets, owner, others, members, n_members = map(np.ascontiguousarray, asked)
+    n_targets, n_fixed = fixed.shape
+    result = SeparationsOfAll([], np.zeros(len(others), np.bool_), known.copy())
+    room = test.max_configurations(targets[owner], others) / test.configurations(fixed)[owner]
+    weights = test.configurations(members.reshape(-1, 1)).reshape(members.shape)
+    asked_up_to = np.full(len(others), -1) if asked_up_to is None else np.ascontiguousarray(asked_up_to)
+    alive = np.flatnonzero(room >= 1)
+    # Where strengths count, tests with the same target and set are counted together.
+    by_set = bool(known.any())
+    most = int(n_members.max(initial=0)) + n_fixed
+    alive_start, most_sets = np.empty(n_targets + 1, np.int64), np.empty(n_targets, np.int64)
+    fits, done = np.empty(n_targets), np.empty(n_targets, np.bool_)
+    for size in range(max(smallest, n_fixed), (most if largest is None else min(largest, most)) + 1):
+        free = size - n_fixed
+        combination = np.empty((n_targets, free), np.int64)
+        state = (fits, most_sets, combination, done)
+        numbers = _numbers_of_sets(most - n_fixed, free, QUESTIONS_AT_ONCE)
+        of_one, of_all = _kernels.begin_size(
+            owner, alive, room, n_members, numbers, QUESTIONS_AT_ONCE, alive_start, *state
+        )
+        rows = min(max(QUESTIONS_PER_BATCH, of_one), of_all)
+        which, given = np.empty(rows, np.int64), np.empty((rows, free), np.int64)
+        first, anything = 0, False
+        while not done.all():
+            asking = (alive, alive_start, others, room, asked_up_to, members, weights, n_members)
+            n, first = _kernels.next_questions(first, *asking, *state, by_set, which, given)
+            first %= n_targets
+            if not n:
+                continue
+            anything = True
+            place = which[:n].copy()
+            sets = np.concatenate([fixed[owner[place]], given[:n]], axis=1)
+            [answers] = yield [Questions(targets[owner[place]], others[place], sets, result.weakest[place])]
+            separating = np.empty(n, np.int64)
+            n_separating = _kernels.take_answers(
+                place,
+                answers.answer,
+                answers.strength,
+                find_all,
+                result.weakest,
+                result.separated,
+                separating,
+            )
+            if not n_separating:
+                continue
+            separating = separating[:n_separating]
+            result.found.append((place[separating], sets[separating]))
+            if not find_all:
+                alive = alive[~result.separated[alive]]
+                np.cumsum(np.bincount(owner[alive], minlength=n_targets), out=alive_start[1:])
+        if not anything or not len(alive):  # nor is there anything to ask with larger sets
+            break
+    return result
+
+
+@lru_cache(maxsize=64)
+def _numbers_of_sets(members: int, size: int, most: int) -> Integers:
+    """Return how many sets of `size` there are of 0, 1, 2, ... members, up to `most`."""
+    return np.array([min(comb(n, size), most) for n in range(members + 1)], np.int64)

@@ -1,1 +1,0 @@
-"""Orientation of a skeleton by independence tests."""

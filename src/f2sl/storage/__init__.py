@@ -1,1 +1,0 @@
-"""Storages of tables, and the engines that answer questions there: counts of states, moments of numbers."""

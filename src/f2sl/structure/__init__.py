@@ -1,1 +1,0 @@
-"""Learners of whole structures, each a short composition of the other parts."""

@@ -1,0 +1,169 @@
+"""Sums over states and numbers together: naive sums agree, and every engine gives the same bits."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import naive_mixed
+from f2sl.data.engines import Queries
+from f2sl.data.mixed import shared
+from f2sl.data.mixed.engine import BINS, MixedEngine
+from f2sl.data.stream.table import StreamTable
+from marks import few_examples
+from mixed_tools import drawn_gaps, mixed_columns, mixed_table
+
+pytestmark = pytest.mark.kernels
+
+KINDS = ("states", "number", "states", "number", "number")
+QUERIES = [(0, 1), (1, 3, 4), (0, 2, 3), (0, 1, 2, 3, 4), (1,)]
+
+
+def kept(groups):
+    """Keep the sums as they are: a formula for tests, which see them by the list."""
+    found.append(groups)
+    return np.zeros(len(groups.n_groups))
+
+
+found = []
+
+
+def sums_of(table, queries=QUERIES):
+    found.clear()
+    with MixedEngine(table, 1) as engine:
+        engine.grouped(Queries.of(queries), kept)
+        coarse_unit = engine.moments.scaling.coarse_unit
+        unit = engine.moments.scaling.unit
+    [groups] = found
+    return groups, coarse_unit, unit
+
+
+@few_examples
+@given(st.integers(0, 2**32 - 1))
+def test_sums_by_group(seed):
+    columns = mixed_columns(seed)
+    groups, coarse_unit, unit = sums_of(mixed_table(columns, KINDS))
+    for t, query in enumerate(QUERIES):
+        numbers = [v for v in query if KINDS[v] == "number"]
+        q = len(numbers)
+        width = 1 + 2 * q + 3 * q * (q + 1) // 2
+        rows = groups.sums[groups.first[t] : groups.first[t + 1]].reshape(groups.n_groups[t], width)
+        rows = rows[rows[:, 0] > 0]
+        expected = naive_mixed.groups(columns, KINDS, query)
+        assert rows[:, 0].tolist() == [len(own) for own in expected]
+        for row, own in zip(rows.astype(float), expected, strict=True):
+            sums = row[1 : 1 + q] * coarse_unit + row[1 + q : 1 + 2 * q]
+            products = iter(row[1 + 2 * q :].reshape(-1, 3))
+            for i, v in enumerate(numbers):
+                for j, u in enumerate(numbers[: i + 1]):
+                    high, both, low = next(products)
+                    product = (high * coarse_unit + both) * coarse_unit + low - sums[i] * sums[j] / row[0]
+                    a, b = (columns[w][own] - columns[w][own].mean() for w in (v, u))
+                    scale = columns[v].std() * columns[u].std() * len(columns[0])
+                    place = [KINDS[:w].count("number") for w in (v, u)]
+                    assert product * unit[place[0]] * unit[place[1]] == pytest.approx(a @ b, abs=1e-9 * scale)
+
+
+@few_examples
+@given(st.integers(0, 2**32 - 1), st.integers(1, 130))
+def test_blocks_give_the_same_bits(seed, rows_per_block):
+    table = mixed_table(mixed_columns(seed), KINDS)
+    streamed = StreamTable.of_table(table, rows_per_block)
+    assert np.array_equal(sums_of(table)[0].sums, sums_of(streamed)[0].sums)
+    with MixedEngine(table, 1) as one, MixedEngine(streamed, 1) as other:
+        assert np.array_equal(one.ratios, other.ratios)
+        assert np.array_equal(one.embedded.correlations, other.embedded.correlations)
+        for v in range(5):
+            assert np.array_equal(one.binned.column(v), other.binned.column(v))
+            assert np.array_equal(one.column(v), other.column(v))
+
+
+@few_examples
+@given(st.integers(0, 2**32 - 1))
+def test_embedded_correlations_and_ratios(seed):
+    columns = mixed_columns(seed)
+    with MixedEngine(mixed_table(columns, KINDS), 1) as engine:
+        expected = np.corrcoef(naive_mixed.columns_of(columns, KINDS, range(5)))
+        assert engine.embedded.correlations == pytest.approx(expected, abs=1e-10)
+        for i, v in enumerate((1, 3, 4)):
+            for j, d in enumerate((0, 2)):
+                rest = naive_mixed.left_over([columns[v]], naive_mixed.indicators(columns[d]))
+                assert engine.ratios[i, j] == pytest.approx(1 - rest.var() / columns[v].var(), abs=1e-10)
+
+
+def test_numbers_are_cut_at_their_quantiles():
+    numbers = np.random.default_rng(1).normal(size=1000)
+    heavy = np.where(np.arange(1000) < 900, 0.0, np.arange(1000.0))
+    columns = [np.arange(1000) % 2, numbers, heavy]
+    with MixedEngine(mixed_table(columns, ("states", "number", "number")), 1) as engine:
+        counts = np.bincount(engine.binned.column(1))
+        assert len(counts) == BINS
+        assert abs(counts - 200).max() < 20  # cells of the histogram are a hundredth of a deviation wide
+        # Intervals keep the order of the numbers, and equal numbers together.
+        cut = engine.binned.column(1)
+        assert (np.diff(cut[np.argsort(numbers)].astype(int)) >= 0).all()
+        assert len(np.unique(engine.binned.column(2)[:900])) == 1
+        assert np.array_equal(engine.binned.column(0), columns[0])
+
+
+def test_what_does_not_occur_has_no_column():
+    columns = [np.array([0, 2, 0, 2]), np.array([0.5, 1.0, 0.1, 3.0])]
+    with MixedEngine(mixed_table(columns, ("states", "number")), 1) as engine:
+        assert engine.embedded.start.tolist() == [0, 1, 2]
+        assert engine.occurring.tolist() == [2]
+
+
+@few_examples
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["grouped", "columns"]))
+def test_parts_of_sets_are_summed_up_as_by_themselves(seed, what):
+    columns = mixed_columns(seed)
+    table = mixed_table(columns, KINDS, missing=drawn_gaps(seed, columns))
+    rng, n = np.random.default_rng(seed), len(KINDS)
+    # In any order of the members; some only limit the samples.
+    sets = [rng.permutation(n)[: rng.integers(1, n + 1)] for _ in range(30)]
+    queries = Queries.of([own + n * (rng.random(len(own)) < 0.3) for own in sets])
+    answers = []
+    for most_groups, most_bytes in ((10**6, shared.MOST_BYTES), (10**6, 0), (0, 0), (4, 0)):
+        found.clear()
+        with MixedEngine(table, 1) as engine, pytest.MonkeyPatch.context() as patch:
+            patch.setattr(shared, "MOST_BYTES", most_bytes)
+            engine._shared._most_groups = most_groups
+            for some in (queries, queries.part(5, 9)):
+                getattr(engine, what)(some, kept)
+        answers.append([groups.sums.tolist() for groups in found])
+    assert all(answer == answers[2] for answer in answers)
+
+
+@few_examples
+@given(st.integers(0, 2**32 - 1), st.sampled_from([0.02, 0.2, 0.5, 0.9]))
+def test_columns_of_sets_on_the_rows_that_have_them(seed, share):
+    """All sums of pairs of columns, whether the rows with gaps are visited or the others."""
+    columns = mixed_columns(seed)
+    missing = drawn_gaps(seed, columns, share)
+    missing[:, :2] = False  # every column has values, and varies
+    table = mixed_table(columns, KINDS, missing=missing)
+    sets = np.array([(0, 1, 3), (1, 2, 4), (0, 2, 4), (4, 2, 0), (1, 3, 4)])
+    for one in (table, StreamTable.of_table(table, rows_per_block=50)):
+        with MixedEngine(one, 1) as engine:
+            groups, scaling = engine.columns_of_sets(sets), engine.moments.scaling
+            complete = [(~missing[members].any(axis=0)).sum() for members in sets]
+            assert engine.complete_rows(sets).tolist() == complete
+        coarse, fine = scaling.halves(np.array([columns[v] for v in (1, 3, 4)]))
+        for t, members in enumerate(sets.tolist()):
+            rows = ~missing[members].any(axis=0)
+            high, low = [], []
+            for v in members:
+                if KINDS[v] == "number":
+                    place = KINDS[:v].count("number")
+                    high.append(coarse[place, rows])
+                    low.append(fine[place, rows])
+                else:
+                    for state in range(int(columns[v].max()) + 1):
+                        high.append(np.zeros(rows.sum()))
+                        low.append((columns[v][rows] == state).astype(float))
+            expected = [rows.sum(), *(a.sum() for a in high), *(b.sum() for b in low)]
+            for i in range(len(high)):
+                for j in range(i + 1):
+                    mixed = high[i] @ low[j] + low[i] @ high[j]
+                    expected += [high[i] @ high[j], mixed, low[i] @ low[j]]
+            assert groups.sums[groups.first[t] : groups.first[t + 1]].tolist() == expected

@@ -1,0 +1,277 @@
+"""Names from other libraries: understood where they mean the same, otherwise answered with the nearest."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+
+import pytest
+
+import f2sl
+from cli_process import learned
+from f2sl import _synonyms
+from f2sl._options import CATALOGUE, READING_OPTIONS
+from f2sl._registry import Registry
+from f2sl.cli.app import main
+from f2sl.cli.options import FLAGS
+from f2sl.learners.base import STRUCTURE
+from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
+from f2sl.stats.registries import CI_TESTS, MEASURES, SCORES
+
+REGISTRIES = {
+    registry.noun: registry for registry in (STRUCTURE, LOCAL, MARKOV_BLANKET, CI_TESTS, SCORES, MEASURES)
+}
+
+
+@pytest.fixture(scope="module")
+def asia():
+    return f2sl.load_example("asia")
+
+
+class TestTheTable:
+    def test_each_synonym_stands_for_a_registered_name_and_is_none_itself(self):
+        for noun, synonyms in _synonyms.SAME.items():
+            registered = {entry.name for entry in REGISTRIES[noun]}
+            assert set(synonyms.values()) <= registered
+            assert not registered & set(synonyms)
+
+    def test_no_name_is_both_understood_and_answered(self):
+        for noun, answers in _synonyms.ANSWERS.items():
+            assert not set(answers) & set(_synonyms.SAME.get(noun, {}))
+            assert not set(answers) & {entry.name for entry in REGISTRIES[noun]}
+        assert not set(_synonyms.OPTION_ANSWERS) & {*_synonyms.SAME_OPTIONS, *CATALOGUE, *READING_OPTIONS}
+        assert set(_synonyms.SAME_OPTIONS.values()) <= set(CATALOGUE)
+
+    def test_keys_are_written_as_names_are_looked_up(self):
+        for table in (*_synonyms.SAME.values(), *_synonyms.ANSWERS.values()):
+            assert [_synonyms.plain(name) for name in table] == list(table)
+
+    def test_answers_name_what_is_registered(self):
+        everything = {entry.name for registry in REGISTRIES.values() for entry in registry}
+        everything |= {"logdet"}
+        for answers in _synonyms.ANSWERS.values():
+            for told in answers.values():
+                named = set(re.findall(r"'([^']+)'", told))
+                assert named and named <= everything, told
+
+    def test_flags_that_answers_name_exist(self):
+        of_knowledge = {"--require", "--forbid", "--tiers"}
+        flags = {*FLAGS.values(), *of_knowledge, "--states", "--number"}
+        assert set(_synonyms.SAME_FLAGS.values()) <= flags
+        assert {spelled.split()[0] for _, spelled in _synonyms.SPELLINGS.values()} <= flags
+
+    def test_no_registered_name_differs_from_another_only_in_spelling(self):
+        for registry in REGISTRIES.values():
+            names = [_synonyms.plain(entry.name) for entry in registry]
+            assert names == [entry.name for entry in registry]
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("pc", "pc-stable"),
+        ("PC_Stable", "pc-stable"),
+        ("hill-climbing", "hc"),
+        ("hill_climb", "hc"),
+        ("HillClimb", "hc"),
+        ("tabu_search", "tabu"),
+        ("F2SL-C", "f2sl-c"),
+    ],
+)
+def test_an_algorithm_by_another_name(typed, meant, asia):
+    assert type(f2sl.learn(asia, typed)) is STRUCTURE.load(meant)
+    assert f2sl.learn(asia, typed).graph_ == f2sl.learn(asia, meant).graph_
+
+
+@pytest.mark.parametrize(
+    ("option", "typed", "meant"),
+    [
+        *(("ci_test", name, "x2") for name in ("chi_square", "chisq", "chi-squared", "Chi2")),
+        *(("ci_test", name, "g2") for name in ("g_sq", "gsq", "G2")),
+        *(("score", name, "bic") for name in ("bic-d", "BIC")),
+        *(("score", name, name.lower()) for name in ("BDeu", "K2", "AIC")),
+    ],
+)
+def test_a_test_or_score_by_another_name(option, typed, meant, asia):
+    learner = f2sl.PCStable if option == "ci_test" else f2sl.F2SLs
+    model = learner(**{option: typed}).fit(asia)
+    assert model.get_params()[option] == typed
+    assert model.options_in_use_[option] == meant
+    assert model.graph_ == learner(**{option: meant}).fit(asia).graph_
+
+
+def test_fishers_z_by_another_name():
+    frame = f2sl.random_network(5, 6, kind="number", seed=1).sample(300, seed=1)
+    assert f2sl.learn(frame, "pc", ci_test="fisherz").options_in_use_["ci_test"] == "fisher-z"
+
+
+def test_an_exact_search_takes_the_score_by_another_name(asia):
+    assert f2sl.learn(asia, "exact", score="bic-d").score_ == f2sl.learn(asia, "exact", score="bic").score_
+
+
+def test_an_option_by_another_name(asia):
+    model = f2sl.learn(asia, "pc", significance_level=0.2, indep_test="chisq")
+    assert (model.alpha, model.ci_test) == (0.2, "chisq")
+    assert f2sl.learn(asia, "boss", random_state=3).seed == 3
+    assert f2sl.learn(asia, "hc", scoring_method="bic-d", max_indegree=2).max_parents == 2
+    assert list(f2sl.learn_mb(asia, "smoke", significance_level=1e-9)) == list(
+        f2sl.learn_mb(asia, "smoke", alpha=1e-9)
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (
+            lambda t: f2sl.learn(t, "ges"),
+            "unknown algorithm 'ges'; greedy equivalence search is not here; near",
+        ),
+        (
+            lambda t: f2sl.learn(t, "iamb"),
+            "unknown algorithm 'iamb'; it finds Markov blankets (learn_mb); 'gsbn'",
+        ),
+        (
+            lambda t: f2sl.learn(t, "mmpc"),
+            "unknown algorithm 'mmpc'; it finds the neighbours of variables (le",
+        ),
+        (
+            lambda t: f2sl.learn_pc(t, "a", "pc-stable"),
+            "unknown PC algorithm 'pc-stable'; it learns whole gra",
+        ),
+        (
+            lambda t: f2sl.learn(t, "f2sl-c", whitelist=[]),
+            "unknown option of f2sl-c 'whitelist'; required edges are given by knowledge=",
+        ),
+        (
+            lambda t: f2sl.F2SLh(forbidden_edges=[]),
+            "unknown option of F2SLh 'forbidden_edges'; forbidden edges are given by knowledge=",
+        ),
+        (
+            lambda t: f2sl.open_table(t, categorical=["a"]),
+            "unknown option of open_table 'categorical'; columns are read as states by kinds=",
+        ),
+        (
+            lambda t: f2sl.BOSS(random_state=1),
+            "unknown option of BOSS 'random_state'; it is called 'seed' here",
+        ),
+        (
+            lambda t: f2sl.learn(t, "f2sl-c", random_state=1),
+            "f2sl-c has no option 'seed'; it belongs to boss",
+        ),
+        (
+            lambda t: f2sl.learn(t, "boss", seed=1, random_state=1),
+            "seed is given twice: 'random_state' means",
+        ),
+        (
+            lambda t: f2sl.learn(t, "boss", random_state=1, seed=1),
+            "seed is given twice: 'random_state' means",
+        ),
+        (
+            lambda t: f2sl.Knowledge(blacklist=[]),
+            "knowledge: unknown option 'blacklist'; forbidden edges are g",
+        ),
+        (lambda t: f2sl.learn(t, "f2sl-s", score="bde"), "score must be one of 'auto', "),
+    ],
+)
+def test_what_is_not_understood_is_answered(call, told):
+    with pytest.raises(f2sl.OptionError) as caught:
+        call({"a": [0, 1] * 9, "b": [0, 1, 1] * 6})
+    assert str(caught.value).startswith(told)
+
+
+def test_a_name_of_an_own_entry_goes_before_a_synonym():
+    registry = Registry("algorithm")
+    registry.add("hc", "collections:Counter", "counts")
+    assert registry.resolve("hill-climbing") == "hc"
+    registry.add("hill-climbing", "collections:OrderedDict", "orders")
+    assert registry.load("hill-climbing").__name__ == "OrderedDict"
+    assert registry.load("hc").__name__ == "Counter"
+
+
+def test_a_synonym_of_nothing_registered_is_unknown():
+    registry = Registry("algorithm")
+    assert "pc" not in registry
+    with pytest.raises(f2sl.OptionError, match="unknown algorithm 'pc'"):
+        registry.load("pc")
+
+
+def test_an_option_of_a_learner_of_ones_own_is_its_own(asia):
+    """A learner that has an option `random_state` itself receives it."""
+
+    class Own(f2sl.F2SLc):
+        random_state: int = f2sl.option("random_state", 0)
+
+    STRUCTURE.add("own-f2sl", Own, "F2SL-c", "this test")
+    try:
+        assert f2sl.learn(asia, "own-f2sl", random_state=4).random_state == 4
+    finally:
+        STRUCTURE._entries.pop("own-f2sl")
+    assert "random_state" in {field.name for field in dataclasses.fields(Own)}
+
+
+class TestTheCommandLine:
+    @pytest.fixture
+    def csv(self, tmp_path, asia):
+        path = tmp_path / "asia.csv"
+        asia.head(400).to_csv(path, index=False)
+        return str(path)
+
+    def test_names_and_flags_are_understood(self, csv):
+        typed = ("--algorithm", "pc", "--indep-test=chisq", "--significance-level", "0.05")
+        told = json.loads(learned("learn", csv, *typed, "--categorical", "asia", "--json"))
+        meant = ("--algorithm", "pc-stable", "--ci-test", "x2", "--alpha", "0.05", "--states", "asia")
+        expected = json.loads(learned("learn", csv, *meant, "--json"))
+        assert told["algorithm"] == expected["algorithm"] == "pc-stable"
+        assert told["graph"] == expected["graph"]
+
+    @pytest.mark.parametrize(
+        ("arguments", "told"),
+        [
+            (
+                ["--blacklist", "x"],
+                'no such option: --blacklist; forbidden edges are given by --forbid "A -> B"',
+            ),
+            (
+                ["--required-edges", "x"],
+                "no such option: --required-edges; required edges are given by --requ",
+            ),
+            (
+                ["--algorithm", "iamb"],
+                "unknown algorithm 'iamb'; it finds Markov blankets (mb); 'gsbn' learns",
+            ),
+            (["--random-state", "1", "-a", "f2sl-c"], "f2sl-c has no option --seed; it belongs to boss"),
+            (["--ci-test", "pearsonr"], "--ci-test must be one of 'auto', "),
+        ],
+    )
+    def test_others_are_answered_with_its_own_words(self, csv, arguments, told, capsys):
+        assert main(["learn", csv, *arguments]) == 2
+        assert f"f2sl: error: {told}" in capsys.readouterr().err
+
+    def test_a_flag_that_a_command_does_not_have_under_either_name(self, capsys):
+        assert main(["algorithms", "--random-state", "1"]) == 2
+        assert "no such option: --seed" in capsys.readouterr().err
+
+    def test_the_list_of_algorithms_explains_them(self, capsys):
+        assert main(["algorithms", "hill-climbing"]) == 0
+        assert "f2sl learn DATA --algorithm hc\n" in capsys.readouterr().out
+        assert main(["algorithms", "pc", "--json"]) == 0
+        assert [one["name"] for one in json.loads(capsys.readouterr().out)["structure"]] == ["pc-stable"]
+
+
+# Public names
+
+
+@pytest.mark.parametrize("noun", list(REGISTRIES))
+def test_every_registered_class_can_be_imported_from_f2sl(noun):
+    for entry in REGISTRIES[noun].registered():
+        if str(entry.place).startswith("f2sl."):
+            found = entry.load()
+            assert getattr(f2sl, found.__name__) is found
+
+
+def test_objects_of_public_classes_are_the_tests_and_scores_of_their_names(asia):
+    by_name, by_object = f2sl.PCStable(ci_test="x2").fit(asia), f2sl.PCStable(ci_test=f2sl.X2()).fit(asia)
+    assert by_name.graph_ == by_object.graph_
+    score = f2sl.BDeu(equivalent_sample_size=1.0)
+    assert f2sl.Tabu(score=score).fit(asia).score_ == f2sl.Tabu(equivalent_sample_size=1.0).fit(asia).score_
