@@ -88,33 +88,33 @@ if TYPE_CHECKING:
     from f2sl.stats.measures.information import SU as SU
     from f2sl.stats.measures.mixed import Explained as Explained
     from f2sl.stats.scores.base import Score as Score
-    from f2sl.stats.scores.dirichlet import K2 as K2
-    from f2sl.stats.scores.dirichlet import BDeu as BDeu
-    from f2sl.stats.scores.dirichlet import BDs as BDs
     from f2sl.stats.scores.gaussian import BGe as BGe
     from f2sl.stats.scores.gaussian import GaussianBIC as GaussianBIC
-    from f2sl.stats.scores.likelihood import AIC as AIC
-    from f2sl.stats.scores.likelihood import BIC as BIC
     from f2sl.stats.scores.mixed import ConditionalGaussianBIC as ConditionalGaussianBIC
     from f2sl.stats.scores.mixed import DegenerateGaussianBIC as DegenerateGaussianBIC
+    from f2sl.stats.scores.tables import AIC as AIC
+    from f2sl.stats.scores.tables import BIC as BIC
+    from f2sl.stats.scores.tables import K2 as K2
+    from f2sl.stats.scores.tables import BDeu as BDeu
+    from f2sl.stats.scores.tables import BDs as BDs
     from f2sl.stats.tests.base import CITest as CITest
     from f2sl.stats.tests.fisher_z import FisherZ as FisherZ
     from f2sl.stats.tests.g2 import G2 as G2
+    from f2sl.stats.tests.g2 import X2 as X2
     from f2sl.stats.tests.mixed import ConditionalGaussian as ConditionalGaussian
     from f2sl.stats.tests.mixed import DegenerateGaussian as DegenerateGaussian
-    from f2sl.stats.tests.x2 import X2 as X2
     from f2sl.stats.varsortability import varsortability as varsortability
     from f2sl.view.page import show as show
     from f2sl.view.plot import plot as plot
 
 _HOMES = {
-    "AIC": "stats.scores.likelihood",
+    "AIC": "stats.scores.tables",
     "BAMB": "learners.local.bamb",
     "BayesianNetwork": "network",
-    "BDeu": "stats.scores.dirichlet",
-    "BDs": "stats.scores.dirichlet",
+    "BDeu": "stats.scores.tables",
+    "BDs": "stats.scores.tables",
     "BGe": "stats.scores.gaussian",
-    "BIC": "stats.scores.likelihood",
+    "BIC": "stats.scores.tables",
     "bootstrap": "confidence",
     "BOSS": "learners.boss",
     "check": "data.open",
@@ -153,7 +153,7 @@ _HOMES = {
     "HITONPC": "learners.local.hiton_pc",
     "IAMB": "learners.local.grow_shrink",
     "InterIAMB": "learners.local.grow_shrink",
-    "K2": "stats.scores.dirichlet",
+    "K2": "stats.scores.tables",
     "Knowledge": "knowledge",
     "learn": "api",
     "learn_mb": "api",
@@ -197,7 +197,7 @@ _HOMES = {
     "TCBlankets": "learners.local.tc_blankets",
     "tile": "network",
     "varsortability": "stats.varsortability",
-    "X2": "stats.tests.x2",
+    "X2": "stats.tests.g2",
 }
 
 __all__ = ["__version__", *_HOMES]

@@ -32,8 +32,7 @@ from f2sl.data.moments import Moments
 from f2sl.errors import ClusterError, DataError, OptionError
 from f2sl.stats.choose import make_score, make_test, related_pairs
 from f2sl.stats.measures.information import Information, LogTable
-from f2sl.stats.scores.likelihood import BIC, LogLikelihood
-from f2sl.stats.scores.tables import FamilyFormula
+from f2sl.stats.scores.tables import BIC, FamilyFormula, LogLikelihood
 from mixed_tools import drawn_gaps, mixed_columns, mixed_table
 from tables import make_table, random_codes, related_codes, related_numbers
 

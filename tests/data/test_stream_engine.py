@@ -18,7 +18,7 @@ from f2sl.data.stream.table import BlockFile, StreamTable
 from f2sl.errors import DataError, FileError
 from f2sl.stats.choose import make_score, make_test, related_pairs
 from f2sl.stats.measures.information import MOST_ENTRIES, Information, LogTable
-from f2sl.stats.scores.likelihood import LogLikelihood
+from f2sl.stats.scores.tables import LogLikelihood
 from tables import make_table, random_codes, related_codes, related_numbers
 
 ALL_SCORES = ("bdeu", "bds", "k2", "bic", "aic", LogLikelihood())

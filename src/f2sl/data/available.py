@@ -82,10 +82,14 @@ class AvailableMoments(Moments):
         with np.errstate(divide="ignore", invalid="ignore"):
             squares -= first * first / n_rows
             found = (products - first * first.T / n_rows) / np.sqrt(squares * squares.T)
-        # Pairs without samples, or in which one column does not vary, are not seen to be related.
-        found = np.clip(np.round(np.where(np.isfinite(found), found, 0.0), DIGITS), -1.0, 1.0)
+        # Pairs in which one column does not vary have no samples that tell anything, and those without
+        # samples are not seen to be related.
+        varies = _varies(n_rows, coarse, fine, squares_and_products[0], squares_and_products[2])
+        n_rows = np.where(varies & varies.T, n_rows, 0.0)
+        found = np.where((n_rows > 0) & np.isfinite(found), found, 0.0)
+        found = np.clip(np.round(found, DIGITS), -1.0, 1.0)
         np.fill_diagonal(found, 1.0)
-        variances = np.diagonal(squares) / np.diagonal(n_rows) * scaling.unit**2
+        variances = np.diagonal(squares) / (table.n_rows - table.gaps) * scaling.unit**2
         moments = cls(table.n_rows, variances, found, n_jobs, table.names)
         moments._table, moments.scaling, moments.pair_rows = table, scaling, n_rows
         moments.gaps = table.gaps > 0
@@ -120,9 +124,25 @@ class AvailableMoments(Moments):
             found = both / np.sqrt(squares[:, :, None] * squares[:, None, :])
             variances = squares / n_rows[:, None] * self.scaling.unit[variables] ** 2
         found = np.clip(np.round(found, DIGITS), -1.0, 1.0)
-        known = (n_rows >= LEAST_ROWS) & (squares > 0.0).all(axis=1)
+        own = (np.einsum("tii->ti", products[:, part]) for part in (0, 2))
+        known = (n_rows >= LEAST_ROWS) & _varies(n_rows[:, None], sums[:, 0], sums[:, 1], *own).all(axis=1)
         found[~known] = np.nan
         return OfQuestions(n_rows, found, variances)
+
+
+def _varies(
+    n_rows: Floats, coarse: Floats, fine: Floats, coarse_squares: Floats, fine_squares: Floats
+) -> Mask:
+    """Return which columns vary, from the sums of both halves and of their squares, all whole numbers.
+
+    Exact: a difference of rounded sums may be positive where nothing varies, or the other way round.
+    """
+    found = np.zeros(np.broadcast_shapes(n_rows.shape, coarse.shape), np.bool_)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for sums, squares in ((coarse, coarse_squares), (fine, fine_squares)):
+            mean = np.rint(sums / n_rows)
+            found |= (mean * n_rows != sums) | (mean * mean * n_rows != squares)
+    return found
 
 
 def _sums_of_pairs(scaling: Scaling, block: Block) -> Arrays:

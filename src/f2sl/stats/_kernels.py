@@ -333,14 +333,14 @@ def _listed(members: Array, n: int, first: int, last: int) -> int:
 #     Group g of query t begins at ``first[t] + g * width``, with width = 1 + 2 q + 3 q (q + 1) / 2.
 # first : (n_queries + 1,) int64; n_groups : (n_queries,) int64
 # number_start : (n_queries + 1,) int64
-#     The q numbers of query t have the places number_start[t] to number_start[t + 1] in `centre`, `spread`.
+#     The q numbers of query t have the places number_start[t] to number_start[t + 1] in `spread`.
 # coarse_unit : float
 #     A number is coarse * coarse_unit + fine. The sums of both halves are exact integers, so that what is
 #     computed from them does not depend on blocks, on the order of the rows or on the number of threads;
 #     floats come in only here, once for each group.
-# centre, spread : float64
-#     Means and standard deviations as whole numbers. Scatters are divided by the spreads: then they are near
-#     the number of samples, whatever the units of measurement, and one `tolerance` serves all.
+# spread : float64
+#     Standard deviations as whole numbers. Scatters are divided by these: then they are near the number of
+#     samples, whatever the units of measurement, and one `tolerance` serves all.
 
 
 @kernel
@@ -364,8 +364,8 @@ def gaussian_by_group(
     be complete before the first group is scored. Empty groups add nothing and are not counted.
 
     n_rows : (n_queries,) int64, the samples of each query.
-    result : (n_queries, 2) float64
-        Output: log likelihood, and how many groups are not empty.
+    result : (n_queries, 3) float64
+        Output: log likelihood, how many groups are not empty, and a bit for each number that does not vary.
     """
     for t in range(len(n_groups)):
         own_spread = spread[number_start[t] : number_start[t + 1]]
@@ -400,7 +400,10 @@ def gaussian_by_group(
                 total += n * log_of_diagonal(factor, 0, q, tolerance)
                 total += _trace(factor, scatter, n, column)
         result[t, 0] = -0.5 * (n_rows[t] * q * np.log(2.0 * np.pi) + total)
-        result[t, 1] = occurring
+        result[t, 1], result[t, 2] = occurring, 0.0
+        for i in range(q):
+            if np.isinf(own_spread[i]):
+                result[t, 2] += 2.0**i
 
 
 @inner
@@ -463,16 +466,15 @@ def moments_of_groups(
     number_start: Array,
     coarse_unit: float,
     n_rows: Array,
-    centre: Array,
     spread: Array,
 ) -> None:
-    """Compute the number of samples of each query, and means and deviations of its numbers in these.
+    """Compute the number of samples of each query, and the deviations of its numbers in these.
 
     Groups are added up as integers first, so the result is exact except for the last roundings, and does not
     depend on the groups of a query.
 
-    n_rows : (n_queries,) int64; centre, spread : float64, one for each number of each query; output. The
-    spread of a number that does not vary is 1, so that dividing by it is harmless.
+    n_rows : (n_queries,) int64; spread : float64, one for each number of each query; output. The spread of a
+    number that does not vary is infinite: divided by it, what rounding leaves of its scatter is 0.
     """
     for t in range(len(n_groups)):
         q = number_start[t + 1] - number_start[t]
@@ -482,15 +484,26 @@ def moments_of_groups(
             total += sums[at : at + len(total)]
         n_rows[t] = total[0]
         for i in range(q):
-            place = number_start[t] + i
-            centre[place], spread[place] = 0.0, 1.0
-            if total[0] > 0:
-                centre[place] = (total[1 + i] * coarse_unit + total[1 + q + i]) / total[0]
+            spread[number_start[t] + i] = np.inf
+            if _varies(total, int64(0), q, i):
+                mean = (total[1 + i] * coarse_unit + total[1 + q + i]) / total[0]
                 own = 1 + 2 * q + 3 * (i * (i + 1) // 2 + i)
                 square = (total[own] * coarse_unit + total[own + 1]) * coarse_unit + total[own + 2]
-                square -= centre[place] * centre[place] * total[0]
-                if square > 0.0:
-                    spread[place] = np.sqrt(square / total[0])
+                spread[number_start[t] + i] = np.sqrt((square - mean * mean * total[0]) / total[0])
+
+
+@inner
+def _varies(sums: Array, at: int, q: int, i: int) -> bool:
+    """Return whether number i of q varies in the samples of a group, whose sums begin at `at`.
+
+    Exact: a difference of rounded sums may be positive where nothing varies. A number is constant if both of
+    its halves are, hence equal to their means.
+    """
+    n, high, low = sums[at], sums[at + 1 + i], sums[at + 1 + q + i]
+    if n == 0:
+        return False
+    a, b, own = high // n, low // n, at + 1 + 2 * q + 3 * (i * (i + 1) // 2 + i)
+    return bool(a * n != high or b * n != low or a * a * n != sums[own] or b * b * n != sums[own + 2])
 
 
 @inner
@@ -539,7 +552,7 @@ def _correlated(
         start[i + 1] = n_used
     matrix, squares = np.zeros((n_used, n_used)), np.empty(n_used)
     for i in range(n_used):
-        squares[i] = max(products[used[i], used[i]], 0.0)
+        squares[i] = max(products[used[i], used[i]], 0.0) if _varies(sums, at, width, used[i]) else 0.0
         for j in range(i):
             both = squares[i] * squares[j]
             if both > 0.0:
@@ -656,3 +669,53 @@ def count_columns(mask: Array, packed: Array, counts: Array) -> None:
         for j in range(len(counts)):
             counts[j] += popcount(p & q[j])
         w += 1
+
+
+# The walk over the combinations of states of some variables, counted from bit planes. `state` is an odometer
+# with a digit for each variable, the last one fastest; masks[level], (n_words,) uint64, holds the samples in
+# the current states of the variables before `level`, and masks[0] all of them. When the odometer moves on,
+# only masks behind the first digit that changes are made again; combinations that begin like one without
+# samples are passed over by moving on at an earlier digit.
+
+
+@plain_inner
+def meet(
+    planes: Array,
+    order_start: Array,
+    order: Array,
+    variables: Array,
+    state: Array,
+    first: int,
+    depth: int,
+    masks: Array,
+) -> tuple[int, int]:
+    """Make the masks of levels `first` + 1 to `depth`; stop at one without samples.
+
+    The plane of a state of variable v is ``order[order_start[v] + state]``. Returns the last level made and
+    whether it has samples (not 0); bits beyond the last sample may be set at level 0.
+    """
+    level, there = first, 1
+    while level < depth and there > 0:
+        plane = order[order_start[variables[level]] + state[level]]
+        there = 0
+        for w in range(planes.shape[1]):
+            word = masks[level, w] & planes[plane, w]
+            masks[level + 1, w] = word
+            there += popcount(word)
+        level += 1
+    return level, there
+
+
+@plain_inner
+def next_state(state: Array, digit: int, cardinalities: Array, variables: Array) -> int:
+    """Move an odometer on by one at some digit; return the first that changes, or -1 after the last state.
+
+    The digits behind must be 0; after the last state all are 0 again.
+    """
+    while digit >= 0:
+        state[digit] += 1
+        if state[digit] < cardinalities[variables[digit]]:
+            break
+        state[digit] = 0
+        digit -= 1
+    return digit

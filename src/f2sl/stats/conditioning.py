@@ -1,13 +1,25 @@
-"""Conditioning of Gaussian variables on others, from their matrix of correlations.
+"""Conditioning of Gaussian variables on others, from their correlations, and within configurations of states.
 
 Conditioning is Gaussian elimination of the few variables in question (`_kernels.py`). A variable that others
 determine, up to a share `COLLINEAR` of its variance, adds nothing to a condition.
+
+Numbers that are jointly normal within each configuration of states have the conditional Gaussian distribution
+(Lauritzen and Wermuth 1989): the states of a set D have any distribution, and given their configuration the
+numbers of a set C are normal with their own means and covariances. A configuration with few samples says
+little about its covariances; with no more samples than numbers it says nothing. So its covariances are
+estimated as if it had `weight` additional samples with the pooled covariances of all configurations. With a
+single configuration, or with weight 0, this is maximum likelihood; with infinite weight all configurations
+share their covariances.
+
+A variable that others determine is assumed to have a share `COLLINEAR` of its variance left.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
@@ -19,6 +31,7 @@ from f2sl.stats import _kernels
 
 if TYPE_CHECKING:
     from f2sl.data.available import AvailableMoments
+    from f2sl.data.mixed.engine import Groups, MixedEngine
 
 COLLINEAR = 1e-8
 """A variable of which no greater share of the variance is left, given others, is determined by them."""
@@ -158,3 +171,115 @@ def given_all_others(correlations: Floats) -> Floats:
     partial = -np.round(precision / np.outer(scale, scale), DIGITS)
     np.fill_diagonal(partial, 1.0)
     return np.asarray((partial + partial.T) / 2.0) + 0.0
+
+
+@dataclass(frozen=True)
+class LikelihoodByGroup:
+    """Formula for the maximum log likelihood, on the sums of groups.
+
+    Parameters
+    ----------
+    coarse_unit : float
+        Unit of the coarse halves of whole numbers.
+    spread : ndarray
+        Standard deviations of the numbers, as whole numbers; with gaps those of the samples that have all
+        variables of a query are taken instead.
+    n_rows : int
+        Number of samples.
+    gaps : bool
+        True if queries have their own samples.
+    weight : float
+        Number of samples with the pooled covariances that are added to each group.
+    """
+
+    coarse_unit: float
+    spread: Floats
+    n_rows: int
+    gaps: bool
+    weight: float
+
+    @classmethod
+    def on(cls, engine: MixedEngine, weight: float) -> Self:
+        """Return the formula for an engine's numbers."""
+        moments = engine.moments
+        assert moments.scaling is not None  # a mixed engine's moments are those of a table
+        spread = np.sqrt(moments.squares / engine.n_rows)
+        return cls(moments.scaling.coarse_unit, spread, engine.n_rows, engine.any_gaps, weight)
+
+    def __call__(self, groups: Groups) -> Floats:
+        """Return the log likelihood of each query's numbers, its groups that are not empty, and constants."""
+        numbers = groups.numbers
+        result = np.empty((len(numbers), 3))
+        of_sums = groups.sums, groups.first, groups.n_groups, numbers.start, self.coarse_unit
+        if self.gaps:
+            n_rows, spread = np.empty(len(numbers), np.int64), np.empty(len(numbers.variables))
+            _kernels.moments_of_groups(*of_sums, n_rows, spread)
+        else:
+            n_rows, spread = np.full(len(numbers), self.n_rows), self.spread[numbers.variables]
+        _kernels.gaussian_by_group(*of_sums, spread, n_rows, self.weight, COLLINEAR, result)
+        return result
+
+    def alone(self, correlations: Floats, sets: Integers) -> Floats:
+        """Return the log likelihood of each set of numbers without states, one set a row."""
+        size = sets.shape[1]
+        left = log_determinants(correlations, Queries.of_matrix(sets))
+        return np.asarray(-0.5 * self.n_rows * (left + size * (1.0 + math.log(2.0 * math.pi))))
+
+    def parameters(self, numbers: Integers, groups: Floats) -> Floats:
+        """Return the number of parameters, means and covariances, of the numbers in all groups."""
+        own = numbers * (numbers + 1) / 2.0
+        if math.isinf(self.weight):
+            return np.asarray(groups * numbers + own)
+        return np.asarray(groups * (numbers + own))
+
+
+def log_determinants(matrix: Floats, queries: Queries) -> Floats:
+    """Return the log determinant of the part of a matrix that belongs to each query."""
+    result = np.empty(len(queries))
+    _kernels.log_determinants(matrix, queries.variables, queries.start, COLLINEAR, result)
+    return result
+
+
+class Parts(NamedTuple):
+    """For each set: log likelihood and number of its numeric columns, and configurations of its states.
+
+    `occurring` is the number of configurations that occur in the data. The likelihood is NaN if there are
+    more configurations than rows. `rows` is the number of samples that it comes from; the bits of `constant`
+    stand for the numbers, in ascending order, that do not vary there.
+    """
+
+    log_likelihood: Floats
+    numbers: Integers
+    configurations: Floats
+    occurring: Floats
+    rows: Integers
+    constant: Floats
+
+
+def gaussian_parts(
+    engine: MixedEngine, formula: LikelihoodByGroup, sets: Integers, also: Integers | None = None
+) -> Parts:
+    """Compute the parts of sets of one size, one a row, in any order of their members.
+
+    With missing values they come from the samples that have all members, and those of `also`.
+    """
+    limits = sets[:, :0] if also is None else np.sort(also, axis=1)
+    asked = np.column_stack([np.sort(sets, axis=1), limits + engine.n_variables])
+    questions, which = np.unique(asked, axis=0, return_inverse=True)
+    distinct = questions[:, : sets.shape[1]]
+    rows = engine.complete_rows(questions % engine.n_variables)
+    is_number = engine.is_number[distinct]
+    numbers = is_number.sum(axis=1)
+    configurations = np.maximum(engine.cardinalities[distinct], 1).prod(axis=1, dtype=np.float64)
+    found = np.tile([0.0, 1.0, 0.0], (len(questions), 1))
+    alone = (numbers > 0) & is_number.all(axis=1) & (not engine.any_gaps)
+    if alone.any():
+        places = engine.place[distinct[alone]]
+        found[alone, 0] = formula.alone(engine.moments.correlations, places)
+    mixed = (numbers > 0) & ~alone
+    possible = mixed & (configurations <= rows)
+    found[mixed & ~possible] = np.nan
+    found[possible] = engine.grouped(Queries.of_matrix(questions[possible]), formula).reshape(-1, 3)
+    which = which.reshape(-1)
+    likelihood, occurring, constant = found[which].T
+    return Parts(likelihood, numbers[which], configurations[which], occurring, rows[which], constant)

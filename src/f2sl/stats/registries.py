@@ -57,7 +57,7 @@ CI_TESTS.add(
 )
 CI_TESTS.add(
     "x2",
-    "f2sl.stats.tests.x2:X2",
+    "f2sl.stats.tests.g2:X2",
     "Pearson's chi-squared test on contingency tables",
     "Pearson 1900",
     kinds=(STATES,),
@@ -87,7 +87,7 @@ CI_TESTS.add(
 SCORES = Registry("score", "f2sl.stats.scores.base:Score")
 SCORES.add(
     "bdeu",
-    "f2sl.stats.scores.dirichlet:BDeu",
+    "f2sl.stats.scores.tables:BDeu",
     "marginal likelihood under Dirichlet priors that equivalent networks share",
     "Heckerman, Geiger and Chickering 1995",
     kinds=(STATES,),
@@ -95,21 +95,21 @@ SCORES.add(
 )
 SCORES.add(
     "bds",
-    "f2sl.stats.scores.dirichlet:BDs",
+    "f2sl.stats.scores.tables:BDs",
     "marginal likelihood under Dirichlet priors over the parents' configurations that occur",
     "Scutari 2016",
     kinds=(STATES,),
 )
 SCORES.add(
     "k2",
-    "f2sl.stats.scores.dirichlet:K2",
+    "f2sl.stats.scores.tables:K2",
     "marginal likelihood under uniform Dirichlet priors",
     "Cooper and Herskovits 1992",
     kinds=(STATES,),
 )
 SCORES.add(
     "bic",
-    "f2sl.stats.scores.likelihood:BIC",
+    "f2sl.stats.scores.tables:BIC",
     "maximum log likelihood less log(N) / 2 for each parameter",
     "Schwarz 1978",
     kinds=(STATES,),
@@ -117,7 +117,7 @@ SCORES.add(
 )
 SCORES.add(
     "aic",
-    "f2sl.stats.scores.likelihood:AIC",
+    "f2sl.stats.scores.tables:AIC",
     "maximum log likelihood less 1 for each parameter",
     "Akaike 1974",
     kinds=(STATES,),

@@ -6,7 +6,7 @@ All add up over the families of a network, and higher is better.
 "dg-bic"    maximum log likelihood of the degenerate Gaussian - log(N) / 2 for each parameter: numbers and
             indicator columns of states, jointly normal (Andrews, Ramsey and Cooper 2019)
 "cg-bic"    the same of conditional Gaussian variables (Andrews, Ramsey and Cooper 2018;
-            :mod:`f2sl.stats.grouped`)
+            :mod:`f2sl.stats.conditioning`)
 ==========  ====================================================================================
 
 Both are differences of one number for each set of variables, score(v | P) = L(P + v) - L(P), so equivalent
@@ -55,13 +55,11 @@ from f2sl.data.engines import Queries
 from f2sl.data.mixed.engine import Groups, MixedEngine
 from f2sl.data.moments import DIGITS
 from f2sl.stats import _kernels
-from f2sl.stats.conditioning import COLLINEAR
-from f2sl.stats.grouped import GaussianParts, LikelihoodByGroup, log_determinants
+from f2sl.stats.conditioning import COLLINEAR, LikelihoodByGroup, gaussian_parts, log_determinants
 from f2sl.stats.measures.information import LogTable
 from f2sl.stats.scores.base import AvailableFamilies, Compared, FamilyScores, Score
 from f2sl.stats.scores.gaussian import GaussianBIC
-from f2sl.stats.scores.likelihood import BIC, LogLikelihood
-from f2sl.stats.scores.tables import FamilyFormula
+from f2sl.stats.scores.tables import BIC, FamilyFormula, LogLikelihood
 
 
 @dataclass(frozen=True)
@@ -148,7 +146,7 @@ class ConditionalGaussianBIC(Score):
     def of_numbers(self, data: MixedEngine, sets: Integers, also: Integers | None = None) -> Floats:
         """Return the log likelihood of the numbers in each set, given its states, less the penalty."""
         formula = LikelihoodByGroup.on(data, self.weight)
-        part = GaussianParts(data, formula).of(sets, also)
+        part = gaussian_parts(data, formula, sets, also)
         parameters = formula.parameters(part.numbers, part.configurations)
         penalty = np.log(np.maximum(part.rows, 1)) if data.any_gaps else math.log(data.n_rows)
         return np.asarray(part.log_likelihood - 0.5 * penalty * parameters)
