@@ -82,11 +82,11 @@ if TYPE_CHECKING:
     from f2sl.network import random_network as random_network
     from f2sl.network import tile as tile
     from f2sl.stats.measures.base import Measure as Measure
-    from f2sl.stats.measures.correlations import R2 as R2
-    from f2sl.stats.measures.correlations import Correlation as Correlation
-    from f2sl.stats.measures.information import MI as MI
-    from f2sl.stats.measures.information import SU as SU
-    from f2sl.stats.measures.mixed import Explained as Explained
+    from f2sl.stats.measures.pairs import MI as MI
+    from f2sl.stats.measures.pairs import R2 as R2
+    from f2sl.stats.measures.pairs import SU as SU
+    from f2sl.stats.measures.pairs import Correlation as Correlation
+    from f2sl.stats.measures.pairs import Explained as Explained
     from f2sl.stats.scores.base import Score as Score
     from f2sl.stats.scores.gaussian import BGe as BGe
     from f2sl.stats.scores.gaussian import GaussianBIC as GaussianBIC
@@ -125,7 +125,7 @@ _HOMES = {
     "ConditionalGaussianBIC": "stats.scores.mixed",
     "Confidence": "confidence",
     "ConfirmedFCBF": "learners.local.confirmed",
-    "Correlation": "stats.measures.correlations",
+    "Correlation": "stats.measures.pairs",
     "DAG": "graph",
     "DAGGNN": "learners.dag_gnn",
     "DataError": "errors",
@@ -133,7 +133,7 @@ _HOMES = {
     "DegenerateGaussianBIC": "stats.scores.mixed",
     "ExactSearch": "learners.exact_search",
     "example_path": "examples",
-    "Explained": "stats.measures.mixed",
+    "Explained": "stats.measures.pairs",
     "F2SLc": "learners.f2sl",
     "F2SLError": "errors",
     "F2SLh": "learners.f2sl_h",
@@ -164,7 +164,7 @@ _HOMES = {
     "load_network": "network",
     "LocalToGlobal": "learners.local_to_global",
     "Measure": "stats.measures.base",
-    "MI": "stats.measures.information",
+    "MI": "stats.measures.pairs",
     "MMHC": "learners.mmhc",
     "MMHCc": "learners.mmhc",
     "MMMB": "learners.local.by_neighbours",
@@ -179,7 +179,7 @@ _HOMES = {
     "PCStable": "learners.pc_stable",
     "PDAG": "graph",
     "plot": "view.plot",
-    "R2": "stats.measures.correlations",
+    "R2": "stats.measures.pairs",
     "random_network": "network",
     "S2TMB": "learners.local.s2tmb",
     "S2TMBPC": "learners.local.s2tmb",
@@ -190,7 +190,7 @@ _HOMES = {
     "SLLg": "learners.by_best_networks",
     "SLLPC": "learners.local.sll",
     "STMB": "learners.local.stmb",
-    "SU": "stats.measures.information",
+    "SU": "stats.measures.pairs",
     "Table": "data.table",
     "Tabu": "learners.hill_climbing",
     "TC": "learners.tc",

@@ -35,8 +35,7 @@ from f2sl.stats.choose import (
     settled,
     significant_pairs,
 )
-from f2sl.stats.measures.correlations import R2
-from f2sl.stats.measures.information import MI, SU
+from f2sl.stats.measures.pairs import MI, R2, SU
 from f2sl.stats.registries import CI_TESTS, MEASURES, SCORES
 from f2sl.stats.scores.tables import BIC, K2, BDeu, TableScore
 from f2sl.stats.tests.g2 import G2, X2

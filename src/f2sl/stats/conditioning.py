@@ -48,18 +48,18 @@ QUESTIONS_PER_PIECE = 1 << 14
 
 def partial_correlations(moments: Moments, x: Integers, y: Integers, given: Integers) -> Floats:
     """Correlate each x and y given a row of other variables; NaN where those determine x or y."""
-    correlations = moments.correlations
     if not given.shape[1]:
-        return np.asarray(correlations[x, y])
-    # Arrays of another layout are another type, for which the kernel would be compiled once more.
-    x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
-    # The same set in another order is the same question.
-    ordered = np.ascontiguousarray(np.sort(given, axis=1))
+        return np.asarray(moments.correlations[x, y])
+    matrices, which = moments.correlations[None], np.zeros(len(x), np.int64)
+    # Arrays of another layout are another type, for which the kernel would be compiled again. The same set in
+    # another order is the same question.
+    asked = np.ascontiguousarray(x), np.ascontiguousarray(y), np.ascontiguousarray(np.sort(given, axis=1))
     result = np.empty(len(x))
 
     def piece(first: int) -> None:
         part = slice(first, first + QUESTIONS_PER_PIECE)
-        _kernels.partial_correlations(correlations, x[part], y[part], ordered[part], COLLINEAR, result[part])
+        of_part = (array[part] for array in (which, *asked))
+        _kernels.partial_correlations(matrices, *of_part, COLLINEAR, result[part])
 
     for _ in moments.threads.map(piece, range(0, len(x), QUESTIONS_PER_PIECE)):
         pass
@@ -76,9 +76,9 @@ def available_correlations(
     result, n_rows = np.empty(len(x)), np.empty(len(x))
     for sets, own, of_set, places in shared_sets(asked, len(moments.gaps)):
         found = moments.of_questions(sets)
-        matrices = found.correlations[of_set[:, None, None], places[:, :, None], places[:, None, :]]
+        columns = (np.ascontiguousarray(part) for part in (places[:, -2], places[:, -1], places[:, :-2]))
         partial = np.empty(len(own))
-        _kernels.partial_correlations_of(matrices, COLLINEAR, partial)
+        _kernels.partial_correlations(found.correlations, of_set, *columns, COLLINEAR, partial)
         result[own], n_rows[own] = partial, found.n_rows[of_set]
     return result, n_rows
 
@@ -127,21 +127,13 @@ def distinct_rows(rows: Integers, n: int) -> tuple[Integers, Integers]:
     return rows[first], which.reshape(-1)
 
 
-def eliminated_each(matrices: Floats, tolerance: float) -> tuple[Floats, Floats]:
-    """Eliminate all but the last variable from each matrix; returns what `eliminated` does."""
-    log_determinant, left = np.empty(len(matrices)), np.empty(len(matrices))
-    everyone, start = np.arange(matrices.shape[1]), np.array([0, matrices.shape[1]])
-    _kernels.eliminate_each(matrices, everyone, start, tolerance, log_determinant, left)
-    return log_determinant, left
-
-
-def eliminated(matrix: Floats, queries: Queries, tolerance: float) -> tuple[Floats, Floats]:
-    """Eliminate the parents of each family, which come before the child.
+def eliminated(matrices: Floats, queries: Queries, tolerance: float) -> tuple[Floats, Floats]:
+    """Eliminate the parents of each family, which come before the child, from the one matrix or from its own.
 
     Returns the logarithms of the parents' determinants, and the residuals of the child's diagonal entry.
     """
     log_determinant, left = np.empty(len(queries)), np.empty(len(queries))
-    _kernels.eliminate(matrix, queries.variables, queries.start, tolerance, log_determinant, left)
+    _kernels.eliminate(matrices, queries.variables, queries.start, tolerance, log_determinant, left)
     return log_determinant, left
 
 

@@ -154,7 +154,7 @@ SCORES.add(
 MEASURES = Registry("measure", "f2sl.stats.measures.base:Measure")
 MEASURES.add(
     "su",
-    "f2sl.stats.measures.information:SU",
+    "f2sl.stats.measures.pairs:SU",
     "symmetrical uncertainty",
     "Press and others 1988",
     kinds=(STATES,),
@@ -162,7 +162,7 @@ MEASURES.add(
 )
 MEASURES.add(
     "r2",
-    "f2sl.stats.measures.correlations:R2",
+    "f2sl.stats.measures.pairs:R2",
     "squared correlation",
     "Pearson 1896",
     kinds=(NUMBER,),
@@ -170,7 +170,7 @@ MEASURES.add(
 )
 MEASURES.add(
     "correlation",
-    "f2sl.stats.measures.correlations:Correlation",
+    "f2sl.stats.measures.pairs:Correlation",
     "correlation without its sign",
     "Pearson 1896",
     kinds=(NUMBER,),
@@ -178,7 +178,7 @@ MEASURES.add(
 )
 MEASURES.add(
     "information",
-    "f2sl.stats.measures.mixed:Explained",
+    "f2sl.stats.measures.pairs:Explained",
     "1 - exp(-2 MI), which is r^2 of two numbers",
     "Joe 1989",
     kinds=(STATES, NUMBER, MIXED),
@@ -186,7 +186,7 @@ MEASURES.add(
 )
 MEASURES.add(
     "mi",
-    "f2sl.stats.measures.information:MI",
+    "f2sl.stats.measures.pairs:MI",
     "mutual information in nats",
     "Shannon 1948",
     kinds=(STATES, NUMBER, MIXED),

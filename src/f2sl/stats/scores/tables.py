@@ -72,11 +72,7 @@ class TableScore(Score):
         if counts.presence.any:
             compare = partial(_compared, counts, formula)
             return FamilyScores(AvailableFamilies(compare, counts.presence.gaps), self.edge_log_prior)
-
-        def evaluate(queries: Queries) -> Floats:
-            return np.asarray(counts.evaluate(queries, formula)[:, 0])
-
-        return FamilyScores(evaluate, self.edge_log_prior)
+        return FamilyScores(partial(counts.evaluate, formula=formula), self.edge_log_prior)
 
 
 @dataclass(frozen=True)
@@ -153,7 +149,8 @@ class BDs(TableScore):
             tables.counts, tables.group_start, tables.first_group, tables.n_groups, occurring
         )
         prior = self.equivalent_sample_size / occurring
-        return dirichlet_scores(tables, prior / r, prior)
+        unit = unit_of_scores(tables.n_rows)
+        return dirichlet_sums(tables, prior / r, prior, unit)[:, 0] * unit
 
 
 @dataclass(frozen=True)
@@ -178,7 +175,8 @@ class BDeu(TableScore):
         """Return the score of each table."""
         ess = self.equivalent_sample_size
         r, q = shapes(tables)
-        return dirichlet_scores(tables, ess / (q * r), ess / q)
+        unit = unit_of_scores(tables.n_rows)
+        return dirichlet_sums(tables, ess / (q * r), ess / q, unit)[:, 0] * unit
 
     def bind(self, engine: Any) -> FamilyScores:
         """Prepare the score to score families on an engine's counts, or on bit planes."""
@@ -208,7 +206,8 @@ class K2(TableScore):
     def of_tables(self, tables: Tables, logarithms: LogTable) -> Floats:
         """Return the score of each table."""
         r, q = shapes(tables)
-        return dirichlet_scores(tables, np.ones_like(q), r)
+        unit = unit_of_scores(tables.n_rows)
+        return dirichlet_sums(tables, np.ones_like(q), r, unit)[:, 0] * unit
 
 
 class BDeuOfPlanes(FamilyScores):
@@ -224,7 +223,7 @@ class BDeuOfPlanes(FamilyScores):
         n = engine.n_rows
         self._planes = engine.planes
         self._most_cells = min(MOST_CELLS, MOST_WORDS // self._planes[0].shape[1])
-        self._known, self._ess = terms_for(PRIORS_KEPT, n, unit_of_scores(n)), ess
+        self._terms, self._ess = terms_for(PRIORS_KEPT, n, unit_of_scores(n)), ess
 
     def gains(
         self, children: Integers, start: Integers, others: Integers, present: Mask, gain: Floats, own: Floats
@@ -247,7 +246,7 @@ class BDeuOfPlanes(FamilyScores):
             False if a table is too large for this way, or a variable has no planes; then nothing is known.
         """
         asked = children, start, others, present
-        how = self._ess, self._known, self._most_cells
+        how = self._ess, self._terms, self._most_cells
         scored = _kernels.bdeu_gains(*self._planes, *asked, *how, gain, own)
         self._n_at_once += max(scored, 0)
         return scored >= 0
@@ -277,12 +276,6 @@ def dirichlet_sums(tables: Tables, cell_priors: Floats, group_priors: Floats, un
     groups = tables.group_start, tables.first_group, tables.n_groups
     _kernels.dirichlet_sums(tables.counts, *groups, cell_priors, group_priors, known, found)
     return found
-
-
-def dirichlet_scores(tables: Tables, cell_priors: Floats, group_priors: Floats) -> Floats:
-    """Return the log marginal likelihood of each table, given the priors of a cell and of a configuration."""
-    unit = unit_of_scores(tables.n_rows)
-    return dirichlet_sums(tables, cell_priors, group_priors, unit)[:, 0] * unit
 
 
 @dataclass(frozen=True)
