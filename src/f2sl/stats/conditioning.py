@@ -74,9 +74,11 @@ def available_correlations(
         return np.asarray(moments.correlations[x, y]), moments.pair_rows[x, y]
     asked = np.column_stack([np.sort(given, axis=1), np.minimum(x, y), np.maximum(x, y)])
     result, n_rows = np.empty(len(x)), np.empty(len(x))
-    for sets, own, of_set, places in shared_sets(asked, len(moments.gaps)):
+    for sets, own, of_set, positions in shared_sets(asked, len(moments.missing)):
         found = moments.of_questions(sets)
-        columns = (np.ascontiguousarray(part) for part in (places[:, -2], places[:, -1], places[:, :-2]))
+        columns = (
+            np.ascontiguousarray(part) for part in (positions[:, -2], positions[:, -1], positions[:, :-2])
+        )
         partial = np.empty(len(own))
         _kernels.partial_correlations(found.correlations, of_set, *columns, COLLINEAR, partial)
         result[own], n_rows[own] = partial, found.n_rows[of_set]
@@ -99,12 +101,12 @@ def shared_sets(
     """
     order = np.argsort(questions, axis=1)
     sets, of_set = distinct_rows(np.take_along_axis(questions, order, axis=1), n_variables)
-    places = np.argsort(order, axis=1)
+    positions = np.argsort(order, axis=1)
     by_set = np.argsort(of_set, kind="stable")
     for first in range(0, len(sets), QUESTIONS_PER_PIECE):
         last = first + QUESTIONS_PER_PIECE
         own = by_set[slice(*np.searchsorted(of_set[by_set], (first, last)))]
-        yield sets[first:last], own, of_set[own] - first, places[own]
+        yield sets[first:last], own, of_set[own] - first, positions[own]
 
 
 def distinct_rows(rows: Integers, n: int) -> tuple[Integers, Integers]:
@@ -187,7 +189,7 @@ class LikelihoodByGroup:
     coarse_unit: float
     spread: Floats
     n_rows: int
-    gaps: bool
+    missing: bool
     weight: float
 
     @classmethod
@@ -196,14 +198,14 @@ class LikelihoodByGroup:
         moments = engine.moments
         assert moments.scaling is not None  # a mixed engine's moments are those of a table
         spread = np.sqrt(moments.squares / engine.n_rows)
-        return cls(moments.scaling.coarse_unit, spread, engine.n_rows, engine.any_gaps, weight)
+        return cls(moments.scaling.coarse_unit, spread, engine.n_rows, engine.any_missing, weight)
 
     def __call__(self, groups: Groups) -> Floats:
         """Return the log likelihood of each query's numbers, its groups that are not empty, and constants."""
         numbers = groups.numbers
         result = np.empty((len(numbers), 3))
         of_sums = groups.sums, groups.first, groups.n_groups, numbers.start, self.coarse_unit
-        if self.gaps:
+        if self.missing:
             n_rows, spread = np.empty(len(numbers), np.int64), np.empty(len(numbers.variables))
             _kernels.moments_of_groups(*of_sums, n_rows, spread)
         else:
@@ -264,10 +266,10 @@ def gaussian_parts(
     numbers = is_number.sum(axis=1)
     configurations = np.maximum(engine.cardinalities[distinct], 1).prod(axis=1, dtype=np.float64)
     found = np.tile([0.0, 1.0, 0.0], (len(questions), 1))
-    alone = (numbers > 0) & is_number.all(axis=1) & (not engine.any_gaps)
+    alone = (numbers > 0) & is_number.all(axis=1) & (not engine.any_missing)
     if alone.any():
-        places = engine.place[distinct[alone]]
-        found[alone, 0] = formula.alone(engine.moments.correlations, places)
+        positions = engine.position[distinct[alone]]
+        found[alone, 0] = formula.alone(engine.moments.correlations, positions)
     mixed = (numbers > 0) & ~alone
     possible = mixed & (configurations <= rows)
     found[mixed & ~possible] = np.nan

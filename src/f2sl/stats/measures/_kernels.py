@@ -16,7 +16,7 @@ Data = tuple[Array, ...]
 Tile = tuple[Array, Array, Array]
 Walk = tuple[Array, Array, Array, int]
 Output = tuple[Array, Array, Array, Array]
-Room = tuple[Array, Array, Array]
+Workspace = tuple[Array, Array, Array]
 Terms = tuple[Array, Array, bool, float, float, Array, Array, bool]
 """See `keep_pairs`."""
 
@@ -252,7 +252,9 @@ def _tile(order: Array, tile: Array) -> Tile:
 
 
 @inner
-def _by_planes(data: Data, states: Array, tile: Tile, n_log_n: Array, room: Room, sums: Array) -> None:
+def _by_planes(
+    data: Data, states: Array, tile: Tile, n_log_n: Array, workspace: Workspace, sums: Array
+) -> None:
     """Sum up a tile of pairs without gaps, from all states but the last.
 
     data : planes, plane_start as in `data/memory/_kernels.py`, and margins, margin_start, int64, counts of
@@ -269,40 +271,46 @@ def _by_planes(data: Data, states: Array, tile: Tile, n_log_n: Array, room: Room
     for b in range(k_column):
         for j in range(len(columns)):
             column_margins[b, j] = margins[margin_start[columns[j]] + b]
-    counts = _counted(planes, plane_start, tile, k_row - 1, k_column - 1, room)
+    counts = _counted(planes, plane_start, tile, k_row - 1, k_column - 1, workspace)
     pair_sums(counts, row_margins, column_margins, skip, n_log_n, sums[0])
 
 
 @inner
-def _whole_by_planes(data: Data, states: Array, tile: Tile, n_log_n: Array, room: Room, sums: Array) -> None:
+def _whole_by_planes(
+    data: Data, states: Array, tile: Tile, n_log_n: Array, workspace: Workspace, sums: Array
+) -> None:
     """Sum up a tile of pairs with gaps, whose last states' cells follow from no margin; as `_by_planes`."""
     rows, columns, skip = tile
     k_row, k_column = states[rows[0]], states[columns[0]]
-    counts = _counted(data[0], data[1], tile, k_row, k_column, room)
+    counts = _counted(data[0], data[1], tile, k_row, k_column, workspace)
     whole_tables(counts, skip, n_log_n, sums)
 
 
 @inner
-def _counted(planes: Array, plane_start: Array, tile: Tile, k_row: int, k_column: int, room: Room) -> Array:
+def _counted(
+    planes: Array, plane_start: Array, tile: Tile, k_row: int, k_column: int, workspace: Workspace
+) -> Array:
     """Count the first states of the rows and columns of a tile, as `tile_of_pairs` does."""
     rows, columns, skip = tile
     height, width = len(rows), len(columns)
-    counts = room[0][: height * width * k_row * k_column].reshape((height, k_row, k_column, width))
+    counts = workspace[0][: height * width * k_row * k_column].reshape((height, k_row, k_column, width))
     packed_shape = (k_column, WORDS_PER_BLOCK, width)
-    packed = room[1][: k_column * WORDS_PER_BLOCK * width].reshape(packed_shape)
+    packed = workspace[1][: k_column * WORDS_PER_BLOCK * width].reshape(packed_shape)
     tile_of_pairs(planes, plane_start, rows, columns, skip, packed, counts)
     return counts
 
 
 @inner
-def _by_codes(data: Data, states: Array, tile: Tile, n_log_n: Array, room: Room, sums: Array) -> None:
+def _by_codes(
+    data: Data, states: Array, tile: Tile, n_log_n: Array, workspace: Workspace, sums: Array
+) -> None:
     """Sum up a tile of pairs with many states, counted sample by sample.
 
     data : the codes, (n_variables, n_rows) uint8 or uint16. room : the table of a pair, all zeros before and
     after, of int32, which halves the memory that is written at random; the counts of its cells that occur.
     """
     rows, columns, skip = tile
-    table, cells, _ = room
+    table, cells, _ = workspace
     for i in range(len(rows)):
         x, k_x = data[0][rows[i]], states[rows[i]]
         for j in range(skip[i], len(columns)):
@@ -314,10 +322,12 @@ def _by_codes(data: Data, states: Array, tile: Tile, n_log_n: Array, room: Room,
 
 
 @inner
-def _whole_by_codes(data: Data, states: Array, tile: Tile, n_log_n: Array, room: Room, sums: Array) -> None:
+def _whole_by_codes(
+    data: Data, states: Array, tile: Tile, n_log_n: Array, workspace: Workspace, sums: Array
+) -> None:
     """Sum up a tile of pairs with many states and gaps; room : as in `whole_table_by_codes`."""
     rows, columns, skip = tile
-    table, margins, _ = room
+    table, margins, _ = workspace
     for i in range(len(rows)):
         x, k_x = data[0][rows[i]], states[rows[i]]
         for j in range(skip[i], len(columns)):
@@ -334,10 +344,10 @@ def _fits(tile: Array, found: int, out: Output) -> bool:
 
 
 @inner
-def _sums(tile: Tile, parts: int, room: Room) -> Array:
+def _sums(tile: Tile, parts: int, workspace: Workspace) -> Array:
     """Return the last of the scratch arrays in the shape of `parts` sums for each pair of a tile."""
     shape = parts, len(tile[0]), len(tile[1])
-    return room[2][: parts * len(tile[0]) * len(tile[1])].reshape(shape)
+    return workspace[2][: parts * len(tile[0]) * len(tile[1])].reshape(shape)
 
 
 # One kernel for each way to count, and not one for all: a run compiles only those that its table needs, which
@@ -345,7 +355,7 @@ def _sums(tile: Tile, parts: int, room: Room) -> Array:
 
 
 @kernel
-def search_tiles(data: Data, walk: Walk, terms: Terms, room: Room, out: Output) -> tuple[int, int]:
+def search_tiles(data: Data, walk: Walk, terms: Terms, workspace: Workspace, out: Output) -> tuple[int, int]:
     """Sum up tiles of pairs without gaps by bit planes; keep and tally those above their thresholds.
 
     One call does many tiles, because every return to Python may have to wait for the GIL.
@@ -374,34 +384,38 @@ def search_tiles(data: Data, walk: Walk, terms: Terms, room: Room, out: Output) 
     (states, order, tiles, t), found = walk, int64(0)
     while t < len(tiles) and _fits(tiles[t], found, out):
         tile = _tile(order, tiles[t])
-        sums = _sums(tile, 1, room)
-        _by_planes(data, states, tile, terms[0], room, sums)
+        sums = _sums(tile, 1, workspace)
+        _by_planes(data, states, tile, terms[0], workspace, sums)
         found = keep_pairs(sums, tile, terms, found, out)
         t += 1
     return t, found
 
 
 @kernel
-def search_whole_tiles(data: Data, walk: Walk, terms: Terms, room: Room, out: Output) -> tuple[int, int]:
+def search_whole_tiles(
+    data: Data, walk: Walk, terms: Terms, workspace: Workspace, out: Output
+) -> tuple[int, int]:
     """Do what `search_tiles` does for pairs with gaps."""
     (states, order, tiles, t), found = walk, int64(0)
     while t < len(tiles) and _fits(tiles[t], found, out):
         tile = _tile(order, tiles[t])
-        sums = _sums(tile, 4, room)
-        _whole_by_planes(data, states, tile, terms[0], room, sums)
+        sums = _sums(tile, 4, workspace)
+        _whole_by_planes(data, states, tile, terms[0], workspace, sums)
         found = keep_whole(sums, tile, terms, found, out)
         t += 1
     return t, found
 
 
 @kernel
-def search_tiles_by_codes(data: Data, walk: Walk, terms: Terms, room: Room, out: Output) -> tuple[int, int]:
+def search_tiles_by_codes(
+    data: Data, walk: Walk, terms: Terms, workspace: Workspace, out: Output
+) -> tuple[int, int]:
     """Do what `search_tiles` does for pairs with many states, counting sample by sample."""
     (states, order, tiles, t), found = walk, int64(0)
     while t < len(tiles) and _fits(tiles[t], found, out):
         tile = _tile(order, tiles[t])
-        sums = _sums(tile, 1, room)
-        _by_codes(data, states, tile, terms[0], room, sums)
+        sums = _sums(tile, 1, workspace)
+        _by_codes(data, states, tile, terms[0], workspace, sums)
         found = keep_pairs(sums, tile, terms, found, out)
         t += 1
     return t, found
@@ -409,14 +423,14 @@ def search_tiles_by_codes(data: Data, walk: Walk, terms: Terms, room: Room, out:
 
 @kernel
 def search_whole_tiles_by_codes(
-    data: Data, walk: Walk, terms: Terms, room: Room, out: Output
+    data: Data, walk: Walk, terms: Terms, workspace: Workspace, out: Output
 ) -> tuple[int, int]:
     """Do what `search_tiles_by_codes` does for pairs with gaps."""
     (states, order, tiles, t), found = walk, int64(0)
     while t < len(tiles) and _fits(tiles[t], found, out):
         tile = _tile(order, tiles[t])
-        sums = _sums(tile, 4, room)
-        _whole_by_codes(data, states, tile, terms[0], room, sums)
+        sums = _sums(tile, 4, workspace)
+        _whole_by_codes(data, states, tile, terms[0], workspace, sums)
         found = keep_whole(sums, tile, terms, found, out)
         t += 1
     return t, found

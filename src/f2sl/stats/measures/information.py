@@ -198,7 +198,7 @@ class PairValues:
 
     def __call__(self, tables: Tables) -> Floats:
         """Return one value for each table of two variables; for each three tables if values are missing."""
-        if tables.gaps:
+        if tables.missing:
             cells, rows, columns = sums_of_tables(tables, self.table)[0].reshape(-1, 3).T
             return self.of_whole(cells, rows, columns, tables.totals[::3])
         sums, _ = sums_of_tables(tables, self.table)
@@ -225,31 +225,35 @@ class PairsAbove(PairValues):
         """Count the pairs of some tiles and keep those above the threshold."""
         arrays = tiles.planes, tiles.plane_start, tiles.margins, tiles.margin_start
 
-        def room(pairs: Integers, width: Integers, k_row: Integers, k_column: Integers, whole: bool) -> Any:
+        def workspace(
+            pairs: Integers, width: Integers, k_row: Integers, k_column: Integers, whole: bool
+        ) -> Any:
             inner = k_row - (not whole), k_column - (not whole)
             counts = np.empty((pairs * inner[0] * inner[1]).max(), np.int64)
             return counts, np.empty((inner[1] * width).max() * WORDS_PER_BLOCK, np.uint64)
 
-        return self._search((_kernels.search_tiles, _kernels.search_whole_tiles), arrays, tiles, room)
+        return self._search((_kernels.search_tiles, _kernels.search_whole_tiles), arrays, tiles, workspace)
 
     def of_code_tiles(self, tiles: CodeTiles) -> FoundPairs:
         """Do the same for pairs that are counted sample by sample."""
 
-        def room(pairs: Integers, width: Integers, k_row: Integers, k_column: Integers, whole: bool) -> Any:
+        def workspace(
+            pairs: Integers, width: Integers, k_row: Integers, k_column: Integers, whole: bool
+        ) -> Any:
             table = np.zeros((k_row * k_column).max(), np.int32)
             if whole:
                 return table, np.zeros((k_row + k_column).max(), np.int32)
             return table, np.empty(tiles.codes.shape[1] + 1, np.int64)
 
         kernels = _kernels.search_tiles_by_codes, _kernels.search_whole_tiles_by_codes
-        return self._search(kernels, (tiles.codes,), tiles, room)
+        return self._search(kernels, (tiles.codes,), tiles, workspace)
 
     def _search(
         self,
         kernels: tuple[Any, Any],
         arrays: tuple[Any, ...],
         tiles: PlaneTiles | CodeTiles,
-        room_for: Callable[..., tuple[Any, Any]],
+        capacity_for: Callable[..., tuple[Any, Any]],
     ) -> FoundPairs:
         """Search the tiles whose pairs are complete, then those with gaps, each with its kernel."""
         how = self.unit is None, self.unit or 0.0, float(self.thresholds.min()), self.thresholds, self.classes
@@ -257,26 +261,29 @@ class PairsAbove(PairValues):
         tally, parts = np.zeros(self.thresholds.shape[2], np.int64), []
         top, left = tiles.order[tiles.tiles[:, 0]], tiles.order[tiles.tiles[:, 2]]
         for whole, kernel in enumerate(kernels):
-            wanted = (tiles.gaps[top] | tiles.gaps[left]) == whole
+            wanted = (tiles.missing[top] | tiles.missing[left]) == whole
             some = tiles.tiles[wanted]
             if not len(some):
                 continue
             width = some[:, 3] - some[:, 2]
             pairs = (some[:, 1] - some[:, 0]) * width
             k_row, k_column = tiles.cardinalities[top[wanted]], tiles.cardinalities[left[wanted]]
-            room = *room_for(pairs, width, k_row, k_column, bool(whole)), np.empty(4 * pairs.max(), np.int64)
+            workspace = (
+                *capacity_for(pairs, width, k_row, k_column, bool(whole)),
+                np.empty(4 * pairs.max(), np.int64),
+            )
             size, done = min(int(pairs.sum()), max(int(pairs.max()), PAIRS_AT_ONCE)), 0
             while done < len(some):  # the kernel stops when the space for pairs is used up
                 kept = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size)
                 walk = tiles.cardinalities, tiles.order, some, done
-                done, found = kernel(arrays, walk, terms, room, (tally, *kept))
+                done, found = kernel(arrays, walk, terms, workspace, (tally, *kept))
                 parts.append(FoundPairs(*(of_all[:found].copy() for of_all in kept)))
         return replace(FoundPairs.joined(parts), tally=tally)
 
     def of_tables(self, tables: Tables) -> FoundPairs:
         """Keep pairs among tables of two variables."""
         values = self(tables)
-        at = tables.queries.start[:-1][:: 3 if tables.gaps else 1]
+        at = tables.queries.start[:-1][:: 3 if tables.missing else 1]
         first, second = tables.queries.variables[at], tables.queries.variables[at + 1]
         above = values[:, None] > self.thresholds[self.classes[first], self.classes[second]]
         keep = above[:, -1]

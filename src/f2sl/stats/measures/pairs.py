@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
-from f2sl.data.column import MIXED, NUMBER, STATES
+from f2sl.data.column import CONTINUOUS, DISCRETE, MIXED
 from f2sl.data.engines import FoundPairs
 from f2sl.stats.answers import TOLERANCE
 from f2sl.stats.conditioning import LARGEST
@@ -59,12 +59,12 @@ class BuiltIn(Measure):
         result = np.empty(len(first))
         for kind, which, pairs in _by_kind(data, FoundPairs(first, second, result)):
             at = pairs.first, pairs.second
-            if kind == STATES:
+            if kind == DISCRETE:
                 information = Information(data.counts)
                 result[which] = information.values(np.column_stack(at), self.information_unit(information))
             else:
                 result[which] = self.of(
-                    data.moments.correlations[at] if kind == NUMBER else np.sqrt(data.ratios[at])
+                    data.moments.correlations[at] if kind == CONTINUOUS else np.sqrt(data.ratios[at])
                 )
         return result
 
@@ -74,11 +74,11 @@ class BuiltIn(Measure):
             return self.values(engine, pairs.first, pairs.second)
         result = np.empty(len(pairs.first))
         for kind, which, found in _by_kind(engine, pairs):
-            if kind == STATES:
+            if kind == DISCRETE:
                 information = Information(engine.counts)
                 result[which] = information.from_g2(found, self.information_unit(information))
             else:
-                result[which] = self.of(found.values if kind == NUMBER else np.sqrt(found.values))
+                result[which] = self.of(found.values if kind == CONTINUOUS else np.sqrt(found.values))
         return result
 
     def search(self, engine: Any, threshold: float) -> PairSearch:
@@ -98,9 +98,9 @@ class BuiltIn(Measure):
 def _by_kind(engine: Any, pairs: FoundPairs) -> Iterator[tuple[str, Any, FoundPairs]]:
     """Yield the kind of some pairs, which they are, and these, with variables numbered among that kind."""
     if engine.counts is None or engine.moments is None:
-        yield STATES if engine.moments is None else NUMBER, slice(None), pairs
+        yield DISCRETE if engine.moments is None else CONTINUOUS, slice(None), pairs
         return
-    for kind, part in zip((STATES, NUMBER, MIXED), engine.by_kind(pairs), strict=True):
+    for kind, part in zip((DISCRETE, CONTINUOUS, MIXED), engine.by_kind(pairs), strict=True):
         yield kind, part.which, part.pairs
 
 
@@ -141,7 +141,7 @@ class SU(BuiltIn):
 class R2(BuiltIn):
     """Squared correlation."""
 
-    kinds = (NUMBER,)
+    kinds = (CONTINUOUS,)
     unit = "r^2"
 
     def of(self, correlations: Floats) -> Floats:
@@ -156,7 +156,7 @@ class R2(BuiltIn):
 class Correlation(BuiltIn):
     """Correlation without its sign."""
 
-    kinds = (NUMBER,)
+    kinds = (CONTINUOUS,)
     unit = "|r|"
 
     def of(self, correlations: Floats) -> Floats:
@@ -177,7 +177,7 @@ class MI(BuiltIn):
     [0.0, 0.143841]
     """
 
-    kinds = (STATES, NUMBER, MIXED)
+    kinds = (DISCRETE, CONTINUOUS, MIXED)
     unit = "MI in nats"
 
     def of(self, correlations: Floats) -> Floats:
@@ -193,7 +193,7 @@ class MI(BuiltIn):
 class Explained(Measure):
     """1 - exp(-2 I) of the mutual information I: the analogue of r^2 for columns of any kinds."""
 
-    kinds = (STATES, NUMBER, MIXED)
+    kinds = (DISCRETE, CONTINUOUS, MIXED)
     unit = "1 - exp(-2 MI)"
 
     def values(self, data: Any, first: Integers, second: Integers) -> Floats:

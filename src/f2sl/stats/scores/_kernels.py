@@ -185,10 +185,10 @@ def bdeu_gains(
     for v in children:
         depth, n_columns, cells = 0, 0, 1.0 * cardinalities[v]
         there = plane_start[v] >= 0
-        for place in range(start[v], start[v + 1]):
-            u = others[place]
+        for position in range(start[v], start[v + 1]):
+            u = others[position]
             there = there and plane_start[u] >= 0
-            if present[place]:
+            if present[position]:
                 depth += 1
                 cells *= cardinalities[u]
             else:
@@ -213,14 +213,14 @@ def bdeu_gains(
         k, size = cardinalities[v], 1.0
         depth, n_free, n_planes = 0, 0, 0
         make_room(known)
-        for place in range(start[v], start[v + 1]):
-            u = others[place]
-            if present[place]:
+        for position in range(start[v], start[v + 1]):
+            u = others[position]
+            if present[position]:
                 parents[depth], state[depth] = u, 0
                 size *= cardinalities[u]
                 depth += 1
                 continue
-            free[n_free], states[n_free], total[n_free] = place, cardinalities[u], 0
+            free[n_free], states[n_free], total[n_free] = position, cardinalities[u], 0
             n_free += 1
             for b in range(cardinalities[u] - 1):
                 for w in range(n_words):
@@ -263,11 +263,11 @@ def bdeu_gains(
         for i in range(n_free):
             gain[free[i]] = total[i] * known.unit - own[v]
         low = int64(1)
-        for place in range(start[v + 1] - 1, start[v] - 1, -1):
-            if present[place]:
-                own_states = cardinalities[others[place]]
+        for position in range(start[v + 1] - 1, start[v] - 1, -1):
+            if present[position]:
+                own_states = cardinalities[others[position]]
                 high = int(size) // (low * own_states)
-                gain[place] = _score_of(table, high, own_states, low, k, ess, known) - own[v]
+                gain[position] = _score_of(table, high, own_states, low, k, ess, known) - own[v]
                 low *= own_states
         scored += 1 + start[v + 1] - start[v]
     return scored
@@ -332,8 +332,8 @@ def table_sizes(variables: Array, start: Array, cardinalities: Array) -> Array:
     sizes = np.empty(len(start) - 1, np.float64)
     for t in range(len(sizes)):
         size = 1.0
-        for place in range(start[t], start[t + 1]):
-            size *= cardinalities[variables[place]]
+        for position in range(start[t], start[t + 1]):
+            size *= cardinalities[variables[position]]
         if size > LARGEST_EXACT:
             size = 1.0
             for k in np.sort(cardinalities[variables[start[t] : start[t + 1]]]):
@@ -350,15 +350,15 @@ def table_sizes(variables: Array, start: Array, cardinalities: Array) -> Array:
 #
 # The arrays of a tree, owned by `stats/scores/sets.py`, `_SetTree`:
 #
-#   keys      (2 * room,) int64   variable << 32 | parent node; -1 where a slot is free
-#   nodes     (2 * room,) int32   node of each key
-#   parents   (room,) int32       parent of each node
-#   smallest  (room,) int32       smallest variable of each node's set, the one that its parent lacks
-#   used      int                 number of nodes, at most `room`
+#   keys      (2 * capacity,) int64   variable << 32 | parent node; -1 where a slot is free
+#   nodes     (2 * capacity,) int32   node of each key
+#   parents   (capacity,) int32       parent of each node
+#   smallest  (capacity,) int32       smallest variable of each node's set, the one that its parent lacks
+#   used      int                 number of nodes, at most `capacity`
 #
-# There are twice as many slots as nodes, so at least half are free and probing ends soon. `room` is a power
-# of two, so that a mask replaces the remainder. When the room may not suffice, kernels stop and say how far
-# they came; the driver doubles the arrays and calls again.
+# There are twice as many slots as nodes, so at least half are free and probing ends soon. `capacity` is a
+# power of two, so that a mask replaces the remainder. When the capacity may not suffice, kernels stop and say
+# how far they came; the driver doubles the arrays and calls again.
 
 
 @inner
@@ -456,15 +456,15 @@ def find_subsets(
     members : (k,) int64, ascending; masks : (m, ceil(k / 64)) int64, bit i & 63 of word i >> 6 stands for
     member i; found : (m,) int64, output. Returns as `find_lattices` does.
     """
-    for place in range(first, len(masks)):
+    for position in range(first, len(masks)):
         if used + len(members) > len(parents):
-            return place, used
+            return position, used
         node = 0
         for i in range(len(members) - 1, -1, -1):
-            if masks[place, i >> 6] >> (i & 63) & 1:
+            if masks[position, i >> 6] >> (i & 63) & 1:
                 node = _child(keys, nodes, parents, smallest, used, node, members[i])
                 used = max(used, node + 1)
-        found[place] = node
+        found[position] = node
     return len(masks), used
 
 
@@ -485,9 +485,9 @@ def list_members(parents: Array, smallest: Array, asked: Array) -> tuple[Array, 
         start[t + 1] = start[t] + n
     variables = np.empty(start[-1], np.int64)
     for t in range(len(asked)):
-        node, place = asked[t], start[t + 1]
+        node, position = asked[t], start[t + 1]
         while node != 0:
-            place -= 1
-            variables[place] = smallest[node]
+            position -= 1
+            variables[position] = smallest[node]
             node = parents[node]
     return variables, start

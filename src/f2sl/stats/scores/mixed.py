@@ -4,7 +4,7 @@ All add up over the families of a network, and higher is better.
 
 ==========  ====================================================================================
 "dg-bic"    maximum log likelihood of the degenerate Gaussian - log(N) / 2 for each parameter: numbers and
-            indicator columns of states, jointly normal (Andrews, Ramsey and Cooper 2019)
+            indicator discrete columns, jointly normal (Andrews, Ramsey and Cooper 2019)
 "cg-bic"    the same of conditional Gaussian variables (Andrews, Ramsey and Cooper 2018;
             :mod:`f2sl.stats.conditioning`)
 ==========  ====================================================================================
@@ -75,30 +75,30 @@ class ConditionalGaussianBIC(Score):
 
     def families(self, data: MixedEngine, children: Integers, parents: Integers) -> Floats:
         """Return the log score of each family."""
-        if data.any_gaps:
+        if data.any_missing:
             return self.bind(data).score_all(children, parents)
         return self.of_complete(data, children, parents)
 
     def bind(self, engine: MixedEngine) -> FamilyScores:
         """Prepare the score to score families on an engine's data."""
-        if not engine.any_gaps:
+        if not engine.any_missing:
             return super().bind(engine)
-        available = AvailableFamilies(partial(self._compared, engine), engine.gaps)
+        available = AvailableFamilies(partial(self._compared, engine), engine.missing)
         return FamilyScores(available, self.edge_log_prior)
 
     def _compared(self, data: MixedEngine, queries: Queries, left_out: Integers) -> Compared:
         """Score families with and without one parent, on the same samples."""
         found = Compared(*np.zeros((3, len(queries))))
-        complete = ~np.maximum.reduceat(data.gaps[queries.variables], queries.start[:-1])
+        complete = ~np.maximum.reduceat(data.missing[queries.variables], queries.start[:-1])
         complete &= data.any_complete
-        places = np.flatnonzero(complete)
+        positions = np.flatnonzero(complete)
         for which, rows in by_size(queries.where(complete)):
-            members = data.complete_place[rows]
-            found.score[places[which]] = self.of_complete(data.complete, members[:, -1], members[:, :-1])
-            found.share[places[which]] = 1.0
-        places = np.flatnonzero(~complete)
+            members = data.complete_position[rows]
+            found.score[positions[which]] = self.of_complete(data.complete, members[:, -1], members[:, :-1])
+            found.share[positions[which]] = 1.0
+        positions = np.flatnonzero(~complete)
         for which, members in by_size(queries.where(~complete)):
-            own, size = places[which], members.shape[1]
+            own, size = positions[which], members.shape[1]
             found.score[own], n = self.on_rows(data, members[:, -1], members[:, :-1], members[:, :0])
             found.share[own] = n / data.n_rows
             some = (left_out[own] >= 0) & (n > 0)
@@ -120,7 +120,9 @@ class ConditionalGaussianBIC(Score):
         both = ~none & ~alone
         for score, some in ((BIC(), none), (GaussianBIC(), alone)):
             if some.any():
-                scores[some] = score.families(data, data.place[children[some]], data.place[parents[some]])
+                scores[some] = score.families(
+                    data, data.position[children[some]], data.position[parents[some]]
+                )
         if both.any():
             scores[both] = self._of_both(data, children[both], parents[both])
         return scores
@@ -137,7 +139,7 @@ class ConditionalGaussianBIC(Score):
             some = of_states & (n_states == size)
             own = parents[some]
             own = own[~data.is_number[own]].reshape(len(own), size)
-            scores[some] += BIC().families(data, data.place[children[some]], data.place[own])
+            scores[some] += BIC().families(data, data.position[children[some]], data.position[own])
         return np.where(np.isnan(scores), -np.inf, scores)
 
     def of_numbers(
@@ -147,7 +149,7 @@ class ConditionalGaussianBIC(Score):
         formula = LikelihoodByGroup.on(data, self.weight)
         part = gaussian_parts(data, formula, sets, also)
         parameters = formula.parameters(part.numbers, part.configurations)
-        penalty = np.log(np.maximum(part.rows, 1)) if data.any_gaps else math.log(data.n_rows)
+        penalty = np.log(np.maximum(part.rows, 1)) if data.any_missing else math.log(data.n_rows)
         return np.asarray(part.log_likelihood - 0.5 * penalty * parameters), part
 
     def on_rows(
@@ -163,7 +165,7 @@ class ConditionalGaussianBIC(Score):
         numbers = data.is_number[children] & (rows > 0)
         limits = np.column_stack([children, also + data.n_variables, parents + data.n_variables])[numbers]
         variances = data.grouped(Queries.of_matrix(limits), VarianceOfOne.on(data)).reshape(-1)
-        own = data.moments.scaling.unit[data.place[children[numbers]]]
+        own = data.moments.scaling.unit[data.position[children[numbers]]]
         with np.errstate(divide="ignore"):  # constants among too few samples, whose score is NaN already
             scores[numbers] -= 0.5 * rows[numbers] * np.log(variances * own * own)
         of_states = ~data.is_number[children]
@@ -257,5 +259,5 @@ def log_units(data: MixedEngine | AvailableMoments, children: Integers) -> Float
         return np.asarray(-0.5 * data.n_rows * np.log(data.variances[children]))
     result = np.zeros(len(children))
     numbers = data.is_number[children]
-    result[numbers] = -0.5 * data.n_rows * np.log(data.moments.variances[data.place[children[numbers]]])
+    result[numbers] = -0.5 * data.n_rows * np.log(data.moments.variances[data.position[children[numbers]]])
     return result

@@ -71,7 +71,7 @@ class TableScore(Score):
         counts, formula = engine.counts, FamilyFormula(self, LogTable(engine.n_rows))
         if counts.presence.any:
             compare = partial(_compared, counts, formula)
-            return FamilyScores(AvailableFamilies(compare, counts.presence.gaps), self.edge_log_prior)
+            return FamilyScores(AvailableFamilies(compare, counts.presence.missing), self.edge_log_prior)
         return FamilyScores(partial(counts.evaluate, formula=formula), self.edge_log_prior)
 
 

@@ -348,8 +348,8 @@ def g2_of_runs(
         while last < n_tests:
             y = queries[last, depth + 1]
             same = n_columns + cardinalities[y] <= most
-            for place in range(depth + 1):
-                same = same and queries[last, place] == query[place]
+            for position in range(depth + 1):
+                same = same and queries[last, position] == query[position]
             if not same:
                 break
             n_columns += cardinalities[y]

@@ -5,11 +5,11 @@ that is required. It is asked many questions at once, all with as many variables
 
 >>> from scipy.stats import spearmanr
 >>> class Spearman(CITest):
-...     kinds = ("number",)
+...     kinds = ("continuous",)
 ...
 ...     def p_values(self, data, x, y, given):
 ...         if given.shape[1]:
-...             return np.full(len(x), np.nan)  # unreliable: says nothing given other variables
+...             return np.full(len(x), np.nan)  # inconclusive: says nothing given other variables
 ...         return np.array([spearmanr(data.column(a), data.column(b)).pvalue for a, b in zip(x, y)])
 
 A test that can do better than one p-value after another, or knows before counting which tests would be
@@ -34,8 +34,8 @@ from f2sl._arrays import Floats, Integers
 from f2sl.data.engines import CountingEngine, Queries, TableFormula, product_of_columns
 from f2sl.stats.answers import (
     DEPENDENT,
+    INCONCLUSIVE,
     INDEPENDENT,
-    UNRELIABLE,
     Answers,
     IndependenceTest,
     as_numbers,
@@ -88,7 +88,7 @@ class CITest(Configured):
     ) -> IndependenceTest:
         """Prepare the test to answer questions about an engine's data at the level `alpha`.
 
-        `without_freedom` is the answer of tables without degrees of freedom, "independent" or "unreliable",
+        `without_freedom` is the answer of tables without degrees of freedom, "independent" or "inconclusive",
         and `samples_per_cell` the number of samples that tables need. Tests without cells ignore both.
         """
         return ByPValues(self, engine, alpha)
@@ -111,7 +111,7 @@ class BoundTest:
         self.alpha = alpha
         self.samples_per_cell = samples_per_cell
         self.n_tests = 0
-        self.n_unreliable = 0
+        self.n_inconclusive = 0
         if samples_per_cell:
             self._states = np.maximum(engine.cardinalities, 1).astype(np.float64)
 
@@ -125,7 +125,7 @@ class BoundTest:
         raise NotImplementedError
 
     def answer(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.int8]:
-        """Answer each question with DEPENDENT, INDEPENDENT or UNRELIABLE."""
+        """Answer each question with DEPENDENT, INDEPENDENT or INCONCLUSIVE."""
         return self.ask(x, y, given, NOTHING_MORE).answer
 
     def max_configurations(self, x: Integers, y: Integers) -> Floats:
@@ -142,10 +142,10 @@ class BoundTest:
 
     def answers(self, conclusive: NDArray[np.bool_], found: tuple[Floats, Floats, Floats]) -> Answers:
         """Return the answers from p-value, statistic and strength of the conclusive tests; count them all."""
-        answers = np.full(len(conclusive), UNRELIABLE, np.int8)
+        answers = np.full(len(conclusive), INCONCLUSIVE, np.int8)
         answers[conclusive] = np.where(found[0] > self.alpha, INDEPENDENT, DEPENDENT)
         self.n_tests += len(answers)
-        self.n_unreliable += len(answers) - len(found[0])
+        self.n_inconclusive += len(answers) - len(found[0])
         if len(found[0]) == len(answers):
             return Answers(answers, *found)
         numbers = np.full((3, len(answers)), np.nan)
@@ -172,9 +172,9 @@ class ByPValues(BoundTest):
             found = self.test.p_values(self.engine, *asked)
             p_values = as_numbers("p_values", found, x.shape, self.test)
         conclusive = ~np.isnan(p_values)
-        told = p_values[conclusive]
-        strength = np.round(-np.log10(np.maximum(told, TINIEST_P)), STRENGTH_DIGITS)
-        return self.answers(conclusive, (told, np.full(len(told), np.nan), strength))
+        conclusive = p_values[conclusive]
+        strength = np.round(-np.log10(np.maximum(conclusive, TINIEST_P)), STRENGTH_DIGITS)
+        return self.answers(conclusive, (conclusive, np.full(len(conclusive), np.nan), strength))
 
 
 class TableTest(BoundTest):
@@ -189,7 +189,7 @@ class TableTest(BoundTest):
     formula : TableFormula
         From tables to statistics and degrees of freedom, the same to the last bit with X and Y exchanged.
         Tables are ordered by stratum, X, Y; the statistic of a table with too few samples is NaN.
-    without_freedom : {"independent", "unreliable"}
+    without_freedom : {"independent", "inconclusive"}
         Answer of a test without degrees of freedom: within each stratum one of the two variables does
         not vary, so that nothing speaks against independence, nor for it.
     samples_per_cell : float
@@ -230,7 +230,7 @@ class TableTest(BoundTest):
         formula = self.until_decided if enough is not None and not enough.any() else self.formula
         statistic, freedom = self.engine.evaluate(Queries.of_matrix(asked), formula, 2).T
         said = ~np.isnan(statistic)
-        if self.without_freedom == "unreliable":
+        if self.without_freedom == "inconclusive":
             said &= freedom > 0
         if not said.all():
             reliable[reliable] = said

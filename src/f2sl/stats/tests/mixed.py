@@ -46,7 +46,7 @@ from f2sl.data.engines import FoundPairs, Queries
 from f2sl.data.mixed.engine import MixedEngine, MixedFormula
 from f2sl.data.moments import DIGITS as MOMENTS_DIGITS
 from f2sl.stats import _kernels
-from f2sl.stats.answers import UNRELIABLE, Answers
+from f2sl.stats.answers import INCONCLUSIVE, Answers
 from f2sl.stats.conditioning import (
     COLLINEAR,
     LARGEST,
@@ -106,7 +106,7 @@ class BoundMixedTest(BoundTest):
 
     def ask(self, x: Integers, y: Integers, given: Integers, enough: Floats | None = None) -> Answers:
         """Answer each question, with p-value, statistic and strength."""
-        found = np.full(len(x), UNRELIABLE, np.int8)
+        found = np.full(len(x), INCONCLUSIVE, np.int8)
         numbers = np.full((3, len(x)), np.nan)
         for test, part, asked in self._parts(x, y, given):
             if test is None:
@@ -115,7 +115,7 @@ class BoundMixedTest(BoundTest):
                 needed = enough if enough is None or len(enough) == 1 else enough[part]
                 answers = test.ask(*asked, needed)
                 self.n_tests += len(answers.answer)
-                self.n_unreliable += int((answers.answer == UNRELIABLE).sum())
+                self.n_inconclusive += int((answers.answer == INCONCLUSIVE).sum())
             found[part] = answers.answer
             numbers[:, part] = answers.p_value, answers.statistic, answers.strength
         return Answers(found, *numbers)
@@ -130,7 +130,7 @@ class BoundMixedTest(BoundTest):
         parts: list[Any] = []
         for test, part in ((self._of_states, none), (self._of_numbers, alone)):
             if part.any():
-                parts.append((test, part, tuple(engine.place[asked[part]] for asked in (x, y, given))))
+                parts.append((test, part, tuple(engine.position[asked[part]] for asked in (x, y, given))))
         both = ~none & ~alone
         if both.any():
             # The same question asked in another way is the same question.
@@ -140,21 +140,21 @@ class BoundMixedTest(BoundTest):
 
     def _ask_both(self, x: Integers, y: Integers, given: Integers) -> Answers:
         """Answer questions about both kinds."""
-        told = self.configurations(given) <= self.max_configurations(x, y)
-        if self.engine.any_gaps and told.any():
-            asked = np.column_stack([given, x, y])[told]
+        conclusive = self.configurations(given) <= self.max_configurations(x, y)
+        if self.engine.any_missing and conclusive.any():
+            asked = np.column_stack([given, x, y])[conclusive]
             needed = self.samples_per_cell * self.configurations(asked)
-            told[told] = self.engine.complete_rows(asked) >= needed
-        statistic, freedom = self._statistics(self.engine, x[told], y[told], given[told])
+            conclusive[conclusive] = self.engine.complete_rows(asked) >= needed
+        statistic, freedom = self._statistics(self.engine, x[conclusive], y[conclusive], given[conclusive])
         some = freedom > 0  # not where it is NaN
-        told[told] = some
+        conclusive[conclusive] = some
         statistic, freedom = np.maximum(statistic[some], 0.0), freedom[some]
         p_values = chi_squared_tail(statistic, freedom)
-        return self.answers(told, (p_values, statistic, strengths(statistic, freedom, p_values)))
+        return self.answers(conclusive, (p_values, statistic, strengths(statistic, freedom, p_values)))
 
 
 class DegenerateGaussian(CITest):
-    """Likelihood-ratio test of columns of numbers and of states' indicators, taken to be jointly normal."""
+    """Likelihood-ratio test of continuous columns and of states' indicators, taken to be jointly normal."""
 
     kinds = (MIXED,)
     p_values = p_values_when_bound
@@ -171,13 +171,13 @@ class DegenerateGaussian(CITest):
         self, engine: MixedEngine, x: Integers, y: Integers, given: Integers
     ) -> tuple[Floats, Floats]:
         """Return statistic and degrees of freedom; NaN where Z determines X or Y."""
-        if engine.any_gaps:
+        if engine.any_missing:
             sets = np.column_stack([given, x, y])
-            own = engine.gaps[sets].any(axis=1)
+            own = engine.missing[sets].any(axis=1)
             result = np.empty((2, len(x)))
             result[:, own] = self._on_own_rows(engine, sets[own])
             if not own.all():
-                asked = (engine.complete_place[part[~own]] for part in (x, y, given))
+                asked = (engine.complete_position[part[~own]] for part in (x, y, given))
                 result[:, ~own] = self.statistics(engine.complete, *asked)
             return result[0], result[1]
         matrix, start = engine.embedded.correlations, engine.embedded.start
@@ -195,12 +195,12 @@ class DegenerateGaussian(CITest):
     def _on_own_rows(engine: MixedEngine, sets: Integers) -> tuple[Floats, Floats]:
         """Answer questions from the samples that have all of their variables: Z, X and Y, a row each."""
         found = np.empty((len(sets), 5))
-        for distinct, own, of_set, places in shared_sets(sets, engine.n_variables):
-            found[own] = _log_ratios(engine, distinct, of_set, places)
+        for distinct, own, of_set, positions in shared_sets(sets, engine.n_variables):
+            found[own] = _log_ratios(engine, distinct, of_set, positions)
         return _bartlett_statistics(found[:, 4], *found[:, :4].T)
 
 
-def _log_ratios(engine: MixedEngine, sets: Integers, of_set: Integers, places: Integers) -> Floats:
+def _log_ratios(engine: MixedEngine, sets: Integers, of_set: Integers, positions: Integers) -> Floats:
     """Return log ratio, ranks and samples of questions about sets of variables, in the order of the sets."""
     assert engine.moments.scaling is not None  # a mixed engine's moments are those of a table
     how = engine.moments.scaling.coarse_unit, 10.0**MOMENTS_DIGITS, COLLINEAR
@@ -210,7 +210,7 @@ def _log_ratios(engine: MixedEngine, sets: Integers, of_set: Integers, places: I
 
     def piece(first: int) -> None:
         part = slice(first, first + QUESTIONS_AT_ONCE)
-        _kernels.log_ratios_of_sums(*asked, of_set[part], places[part], *how, result[part])
+        _kernels.log_ratios_of_sums(*asked, of_set[part], positions[part], *how, result[part])
 
     for _ in engine.threads.map(piece, range(0, len(of_set), QUESTIONS_AT_ONCE)):
         pass
@@ -251,14 +251,14 @@ class ConditionalGaussian(CITest):
         statistic, freedom = np.zeros(len(x)), np.zeros(len(x))
         # All four on the same samples, where some are missing.
         for sign, members, others in ((1, (x, y), ()), (-1, (x,), (y,)), (-1, (y,), (x,)), (1, (), (x, y))):
-            also = np.column_stack(others) if others and engine.any_gaps else None
+            also = np.column_stack(others) if others and engine.any_missing else None
             sets = np.column_stack([*members, given])
             part = gaussian_parts(engine, formula, sets, also)
             statistic += sign * part.log_likelihood
             freedom += sign * formula.parameters(part.numbers, part.occurring)
             for v in members:  # nothing is to be tested where a number does not vary
-                place = (engine.is_number[sets] & (sets < v[:, None])).sum(axis=1)
-                constant = engine.is_number[v] & (np.floor(part.constant / np.exp2(place)) % 2 == 1)
+                position = (engine.is_number[sets] & (sets < v[:, None])).sum(axis=1)
+                constant = engine.is_number[v] & (np.floor(part.constant / np.exp2(position)) % 2 == 1)
                 freedom[constant] = np.nan
         statistic *= 2.0
         states = ~engine.is_number[x] & ~engine.is_number[y]
@@ -275,13 +275,13 @@ def _g2_of_states(engine: MixedEngine, x: Integers, y: Integers, given: Integers
     The probabilities of the states add these to the statistic.
     """
     numbers = engine.is_number[given]
-    if engine.any_gaps:
+    if engine.any_missing:
         counts = engine.binned
         members = np.column_stack([np.where(numbers, counts.presence.numbers[given], given), x, y])
     else:
         counts = engine.counts
         members = np.column_stack(
-            [np.where(numbers, -1, engine.place[given]), engine.place[x], engine.place[y]]
+            [np.where(numbers, -1, engine.position[given]), engine.position[x], engine.position[y]]
         )
     queries = Queries.of_some(members)
     result, sizes = np.empty((len(x), 2)), np.diff(queries.start)
