@@ -123,24 +123,6 @@ def dirichlet_sums(
 
 
 @kernel
-def count_occurring(
-    counts: Array, group_start: Array, first_group: Array, n_groups: Array, found: Array
-) -> None:
-    """Count the configurations of the parents that occur in each table, at least 1 in one without samples.
-
-    found : (n_tables,) float64, output.
-    """
-    for t in range(len(n_groups)):
-        occurring = 0
-        for g in range(first_group[t], first_group[t] + n_groups[t]):
-            for c in range(group_start[g], group_start[g + 1]):
-                if counts[c] > 0:
-                    occurring += 1
-                    break
-        found[t] = max(occurring, 1)
-
-
-@kernel
 def bdeu_gains(
     planes: Array,
     plane_start: Array,

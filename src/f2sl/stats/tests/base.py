@@ -49,6 +49,8 @@ TINIEST_P = 5e-324
 """The smallest float; a p-value of 0 counts as this, so that strengths are finite."""
 
 SAMPLES_PER_CELL = 5.0
+"""Samples that a test needs for each cell of its full table, as in MMPC (Tsamardinos, Brown and Aliferis
+2006); ``docs/evidence/accuracy.md`` has results with 1."""
 
 SMALLEST_P = 1e-280
 """Below it the logarithm of a p-value is taken by a formula of its own."""

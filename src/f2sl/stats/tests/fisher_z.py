@@ -29,6 +29,7 @@ from f2sl.stats.measures.significance import MARGIN
 from f2sl.stats.tests.base import BoundTest, CITest, p_values_when_bound, strengths
 
 LEAST_FREEDOM = 1
+"""Fewest degrees of freedom, N - |S| - 3, of a conclusive test: with none, z is 0 whatever r is."""
 
 MOST_DOUBLINGS = 1000
 """Two to the power of this is still a float."""
