@@ -62,8 +62,8 @@ def partial_correlations(moments: Moments, x: Integers, y: Integers, given: Inte
 
     def piece(first: int) -> None:
         part = slice(first, first + QUESTIONS_PER_PIECE)
-        of_part = (array[part] for array in (which, *asked))
-        _kernels.partial_correlations(matrices, *of_part, COLLINEAR, result[part])
+        of_x, of_y, of_given = asked[0][part], asked[1][part], asked[2][part]
+        _kernels.partial_correlations(matrices, which[part], of_x, of_y, of_given, COLLINEAR, result[part])
 
     for _ in moments.threads.map(piece, range(0, len(x), QUESTIONS_PER_PIECE)):
         pass
@@ -80,11 +80,9 @@ def available_correlations(
     result, n_rows = np.empty(len(x)), np.empty(len(x))
     for sets, own, of_set, positions in shared_sets(asked, len(moments.missing)):
         found = moments.of_questions(sets)
-        columns = (
-            np.ascontiguousarray(part) for part in (positions[:, -2], positions[:, -1], positions[:, :-2])
-        )
-        partial = np.empty(len(own))
-        _kernels.partial_correlations(found.correlations, of_set, *columns, COLLINEAR, partial)
+        of_x, of_y = np.ascontiguousarray(positions[:, -2]), np.ascontiguousarray(positions[:, -1])
+        of_given, partial = np.ascontiguousarray(positions[:, :-2]), np.empty(len(own))
+        _kernels.partial_correlations(found.correlations, of_set, of_x, of_y, of_given, COLLINEAR, partial)
         result[own], n_rows[own] = partial, found.n_rows[of_set]
     return result, n_rows
 

@@ -274,10 +274,10 @@ class PairsAbove(PairValues):
             )
             size, done = min(int(pairs.sum()), max(int(pairs.max()), PAIRS_AT_ONCE)), 0
             while done < len(some):  # the kernel stops when the space for pairs is used up
-                kept = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size)
+                first, second, values = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size)
                 walk = tiles.cardinalities, tiles.order, some, done
-                done, found = kernel(arrays, walk, terms, workspace, (tally, *kept))
-                parts.append(FoundPairs(*(of_all[:found].copy() for of_all in kept)))
+                done, found = kernel(arrays, walk, terms, workspace, (tally, first, second, values))
+                parts.append(FoundPairs(first, second, values).part(np.arange(found)))
         return replace(FoundPairs.joined(parts), tally=tally)
 
     def of_tables(self, tables: Tables) -> FoundPairs:

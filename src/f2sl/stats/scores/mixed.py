@@ -164,8 +164,10 @@ class ConditionalGaussianBIC(Score):
         rows = np.where(part.constant > 0.0, 0, part.rows).astype(np.float64)
         numbers = data.is_number[children] & (rows > 0)
         limits = np.column_stack([children, also + data.n_variables, parents + data.n_variables])[numbers]
-        variances = data.grouped(Queries.of_matrix(limits), VarianceOfOne.on(data)).reshape(-1)
-        own = data.moments.scaling.unit[data.position[children[numbers]]]
+        scaling = data.moments.scaling
+        assert scaling is not None  # a mixed engine's moments are those of a table
+        variances = data.grouped(Queries.of_matrix(limits), VarianceOfOne(scaling.coarse_unit)).reshape(-1)
+        own = scaling.unit[data.position[children[numbers]]]
         with np.errstate(divide="ignore"):  # constants among too few samples, whose score is NaN already
             scores[numbers] -= 0.5 * rows[numbers] * np.log(variances * own * own)
         of_states = ~data.is_number[children]
@@ -190,12 +192,6 @@ class VarianceOfOne:
     """Formula for the variance of the only number of each query, as a whole number, in one group."""
 
     coarse_unit: float
-
-    @classmethod
-    def on(cls, engine: MixedEngine) -> VarianceOfOne:
-        """Return the formula for an engine's numbers."""
-        assert engine.moments.scaling is not None  # a mixed engine's moments are those of a table
-        return cls(engine.moments.scaling.coarse_unit)
 
     def __call__(self, groups: Groups) -> Floats:
         """Return the variances."""

@@ -144,7 +144,7 @@ class BDs(TableScore):
     def of_tables(self, tables: Tables, logarithms: LogTable) -> Floats:
         """Return the score of each table."""
         r, _ = shapes(tables)
-        # Groups of all tables, and their samples: differences are exact, whatever is in room that is not used.
+        # Groups of all tables, and their samples: differences are exact, whatever stands in unused room.
         owner = np.repeat(np.arange(len(r)), tables.n_groups)
         before = np.cumsum(tables.n_groups) - tables.n_groups
         group = (tables.first_group - before)[owner] + np.arange(len(owner))

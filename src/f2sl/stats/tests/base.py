@@ -174,9 +174,9 @@ class ByPValues(BoundTest):
             found = self.test.p_values(self.engine, *asked)
             p_values = as_numbers("p_values", found, x.shape, self.test)
         conclusive = ~np.isnan(p_values)
-        conclusive = p_values[conclusive]
-        strength = np.round(-np.log10(np.maximum(conclusive, TINIEST_P)), STRENGTH_DIGITS)
-        return self.answers(conclusive, (conclusive, np.full(len(conclusive), np.nan), strength))
+        known = p_values[conclusive]
+        strength = np.asarray(np.round(-np.log10(np.maximum(known, TINIEST_P)), STRENGTH_DIGITS), np.float64)
+        return self.answers(conclusive, (known, np.full(len(known), np.nan), strength))
 
 
 class TableTest(BoundTest):
