@@ -183,7 +183,7 @@ class TestKinds:
         assert open_table({"a": [0, 1]}, kinds="continuous").numbers.tolist() == [[0.0, 1.0]]
         assert open_table(FRAME, kinds="discrete").states == ((-1.25, 0.5, 3.0), (5, 7))
         refused(lambda: open_table(FRAME, kinds="continuous", bins=3), "bins")
-        refused(lambda: open_table(FRAME, kinds="normal"), "'normal'", "auto, states, number")
+        refused(lambda: open_table(FRAME, kinds="normal"), "'normal'", "auto, discrete, continuous")
 
     def test_real_numbers_are_states_if_asked_for_and_few(self):
         data = {"half": np.arange(12) / 2, "many": np.arange(12) * 1.5 + 0.1, "b": list("xy") * 6}

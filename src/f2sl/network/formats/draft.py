@@ -230,7 +230,7 @@ class Draft:
         for entry in block.rows:
             index = self._row_number(child, entry, block, states)
             if filled[index]:
-                self.fail(f"a second row ({shown_list(entry.labels)}) for {shown(child)}", entry.location)
+                self.fail(f"a second row ({shown_list(entry.labels)}) for {shown(child)}", entry.offset)
             self._check_row(child, entry, size)
             table[index] = entry.numbers
             filled[index] = True
@@ -262,7 +262,7 @@ class Draft:
             needed = " x ".join(map(str, [*shape, size] if block.child_last else [size, *shape]))
             message = f"{cells} ({needed})" if shape else f"{cells}"
             self.fail(
-                f"the table of {shown(child)} has {len(entry.numbers)} numbers, not {message}", entry.location
+                f"the table of {shown(child)} has {len(entry.numbers)} numbers, not {message}", entry.offset
             )
         if block.child_last:
             table = np.array(entry.numbers).reshape(*shape, size)
@@ -277,13 +277,13 @@ class Draft:
             self.fail(
                 f"a row of {shown(child)} names {len(entry.labels)} states, "
                 f"but there are {len(states)} parents",
-                entry.location,
+                entry.offset,
             )
         number = 0
         for label, of_parent, (parent, _) in zip(entry.labels, states, block.names[1:], strict=True):
             if label not in of_parent:
                 problem = unknown_name(f"state of {shown(parent)}", label, of_parent)
-                self.fail(f"a row of {shown(child)}: {problem}", entry.location)
+                self.fail(f"a row of {shown(child)}: {problem}", entry.offset)
             number = number * len(of_parent) + of_parent[label]
         return number
 
@@ -291,7 +291,7 @@ class Draft:
         if len(entry.numbers) != size:
             self.fail(
                 f"{shown(child)} has {size} states, but {len(entry.numbers)} probabilities are given",
-                entry.location,
+                entry.offset,
             )
 
     def _check_sums(self, child: str, table: FloatArray, block: Block) -> None:
@@ -305,9 +305,9 @@ class Draft:
         for entry in entries:
             row = table[int(wrong.argmax())] if entry is block.table else np.array(entry.numbers)
             if not (row >= 0).all():
-                self.fail(f"a probability of {shown(child)} is not between 0 and 1", entry.location)
+                self.fail(f"a probability of {shown(child)} is not between 0 and 1", entry.offset)
             if not abs(row.sum() - 1) <= TOLERANCE:
-                self.fail(f"probabilities of {shown(child)} sum to {row.sum():.6g}, not to 1", entry.location)
+                self.fail(f"probabilities of {shown(child)} sum to {row.sum():.6g}, not to 1", entry.offset)
         self.fail(f"probabilities of {shown(child)} do not sum to 1", block.offset)
 
 
