@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from f2sl.data.asked import Reading
-from f2sl.data.column import STATES, places_of
+from f2sl.data.column import places_of
 from f2sl.data.dask.runtime import Cluster, Held
 from f2sl.data.dask.table import DaskTable
 from f2sl.data.formats import DataFile
@@ -32,7 +32,6 @@ from f2sl.data.stream.reading import (
     prepare,
     scan_file,
 )
-from f2sl.data.stream.table import ends_of
 from f2sl.data.table import Block
 from f2sl.data.values import RawColumn
 from f2sl.errors import DataError, FileError
@@ -90,12 +89,13 @@ def _held(
     The last two arguments start making a block of a part, and reading a column of a part.
     """
     scan = asked.nothing
-    parts, schemas = [], []
+    parts, schemas, starts = [], [], [0]
     for part, place, schema, later in found:
         scan.join(later)
         schemas.append((place, schema))
         if later.n_kept:
             parts.append(part)
+            starts.append(starts[-1] + later.n_kept)
 
     def read_column(i: int) -> Iterator[RawColumn]:
         return chain.from_iterable(cluster.map(partial(begin_column, i), parts))
@@ -105,14 +105,17 @@ def _held(
     def read() -> list[Any]:
         return list(map(partial(begin_block, cluster.put(prepared)), parts))
 
-    blocks, places = Held(cluster, read), places_of([column.kind for column in prepared.columns])
-    low, high = prepared.ends
     table = DaskTable(
-        prepared.columns, cluster, blocks, prepared.n_rows, places, (low, high), memory, prepared.notes
+        columns=prepared.columns,
+        places=places_of([column.kind for column in prepared.columns]),
+        number_ends=prepared.ends,
+        memory=memory,
+        notes=prepared.notes,
+        cluster=cluster,
+        blocks=Held(cluster, read),
+        starts=tuple(starts),
     )
-    of_states = table.of_kind(STATES)
-    if of_states:
-        low[of_states], high[of_states] = ends_of([table.margins[i] for i in of_states])
+    _ = table.ends  # reads the rows now, and not when they are first asked for
     return table
 
 

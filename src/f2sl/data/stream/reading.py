@@ -25,7 +25,7 @@ from f2sl.data.digest import MOST_DISTINCT, Coder, Digest, DigestEncoder, Digest
 from f2sl.data.files import Agreement, gaps_of, own_names, remarks_of, schema_of
 from f2sl.data.formats import Batches, DataFile, naming
 from f2sl.data.frames import rows_by_weight
-from f2sl.data.stream.table import BlockFile, BlockWriter, StreamTable
+from f2sl.data.stream.table import BlockFile, StreamTable
 from f2sl.data.table import Block, Ends
 from f2sl.data.values import RawColumn, Refused, some, without
 from f2sl.errors import DataError
@@ -136,11 +136,9 @@ def read_streamed(
 
     prepared = prepare(scan, asked, schemas, read_column, reading, memory)
     BlockFile.check_space(prepared.n_rows * prepared.bytes_of_row)
-    writer = BlockWriter(prepared.columns, rows)
-    for one in found:
-        for block in prepared.converted(one.batches(prepared.wanted)):
-            writer.append(block.codes, block.numbers)
-    return writer.finish(prepared.ends, memory, prepared.notes)
+    blocks = (block for one in found for block in prepared.converted(one.batches(prepared.wanted)))
+    written = StreamTable.of_blocks(prepared.columns, blocks, rows, prepared.ends, memory)
+    return written.with_notes(*prepared.notes)
 
 
 def _rows_per_block(n_columns: int, memory: int) -> int:
