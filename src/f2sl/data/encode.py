@@ -36,7 +36,7 @@ from f2sl.data.check import (
 )
 from f2sl.data.column import MAX_STATES, NUMBER, STATES, Column, code_type
 from f2sl.data.dates import DAYS, DateReader, reader_of, written
-from f2sl.data.frames import Part, Source, Without, open_source, rows_by_weight
+from f2sl.data.frames import Source, open_source, rows_by_weight
 from f2sl.data.identifiers import MANY_LABELS, balanced, identifies
 from f2sl.data.integers import block_width, encode_integers
 from f2sl.data.kinds import (
@@ -81,7 +81,7 @@ def encode(
     source = open_source(data, None if reading.drop else reading.names)
     na_found = set(found)
     if reading.na:
-        source = Without(source, reading.na, na_found)
+        source = source.without(reading.na, na_found)
     places, names, parts, wrong = chosen_columns(source.names, reading)
     rows, refused = None, None
     if reading.weights in names:
@@ -93,7 +93,7 @@ def encode(
             refused = error
         names, parts = names[:at] + names[at + 1 :], parts[:at] + parts[at + 1 :]
     if rows is not None or names != source.names:
-        source = Part(source, places, names, rows)
+        source = source.part(places, names, rows)
     encoder = Encoder(source, reading, parts, wrong, notes, na_found)
     if refused is not None:
         encoder.problems.add(refused.reason, str(reading.weights), refused.detail)

@@ -21,10 +21,10 @@ from f2sl.data.arrow import arrow_column
 from f2sl.data.asked import Reading, chosen_columns, told_weights
 from f2sl.data.column import KINDS, NUMBER, STATES, Column, codes_of, of_kind
 from f2sl.data.dates import DateReader
-from f2sl.data.digest import MOST_DISTINCT, Coder, Digest, DigestEncoder, DigestSource
+from f2sl.data.digest import MOST_DISTINCT, Coder, Digest, DigestEncoder
 from f2sl.data.files import Agreement, gaps_of, own_names, remarks_of, schema_of
 from f2sl.data.formats import Batches, DataFile, naming
-from f2sl.data.frames import rows_by_weight
+from f2sl.data.frames import Source, rows_by_weight
 from f2sl.data.stream.table import BlockFile, StreamTable
 from f2sl.data.table import Block, Ends
 from f2sl.data.values import RawColumn, Refused, some, without
@@ -334,8 +334,11 @@ def prepare(
     notes = remarks_of(schema for _, schema in schemas)
     if at is not None:
         notes.append(told_weights(str(reading.weights), scan.n_read, scan.n_rows))
-    source = DigestSource(
-        tuple(asked.names[i] for i in chosen), scan.n_rows, [scan.digests[i] for i in places]
+    source = Source(
+        tuple(asked.names[i] for i in chosen),
+        scan.n_rows,
+        lambda i: scan.digests[places[i]].column(),
+        missing=lambda i: scan.digests[places[i]].n_missing,  # in rows that are not kept as well
     )
     na_found = scan.na_found | gaps_of(schema for _, schema in schemas)
     parts = [asked.parts[i] for i in chosen]
@@ -359,7 +362,7 @@ def prepare(
 
 
 def _whole_column(
-    source: DigestSource, n_kept: int, read: Callable[[], Iterable[RawColumn]], memory: int, i: int
+    source: Source, n_kept: int, read: Callable[[], Iterable[RawColumn]], memory: int, i: int
 ) -> RawColumn:
     """Read one column into memory, if it fits."""
     needed = n_kept * BYTES_TO_CUT
