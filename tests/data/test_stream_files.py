@@ -19,7 +19,7 @@ from f2sl.data.files import data_files, read_files
 from f2sl.data.formats import TextOptions
 from f2sl.data.formats import text as _text
 from f2sl.data.open import Reading, open_table
-from f2sl.data.stream.reading import read_streamed
+from f2sl.data.reading import read_streamed
 from f2sl.errors import DataError, F2SLError, FileError, OptionError
 from marks import examples
 
@@ -379,7 +379,7 @@ def test_a_file_that_may_not_be_read(tmp_path):
 def test_a_file_that_changes_meanwhile(grows, tmp_path, monkeypatch):
     path = tmp_path / "t.csv"
     FRAME.to_csv(path, index=False)
-    from f2sl.data.stream import reading as stream
+    from f2sl.data import reading as stream
 
     settled = stream.prepare
 

@@ -19,7 +19,7 @@ from f2sl.data import _kernels
 from f2sl.data.engines import Queries
 from f2sl.data.memory.engine import MemoryEngine
 from f2sl.data.moments import Moments
-from f2sl.data.stream.table import StreamTable
+from f2sl.data.stream import StreamTable
 from f2sl.errors import DataError
 from f2sl.stats.answers import UNRELIABLE
 from f2sl.stats.choose import make_score, make_test, related_pairs, significant_pairs

@@ -13,7 +13,7 @@ import naive
 import naive_gaussian
 from f2sl.data.engines import FoundPairs
 from f2sl.data.memory.engine import MemoryEngine
-from f2sl.data.stream.table import StreamTable
+from f2sl.data.stream import StreamTable
 from f2sl.learners.local.fcbf import FCBF
 from f2sl.stats.choose import related_pairs, significant_pairs
 from f2sl.stats.measures import significance

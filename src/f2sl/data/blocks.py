@@ -52,7 +52,7 @@ class BlockEngine(CountingEngine):
     Examples
     --------
     >>> from f2sl import open_table
-    >>> from f2sl.data.stream.table import StreamTable
+    >>> from f2sl.data.stream import StreamTable
     >>> table = open_table({"a": [0, 0, 1, 1], "b": [0, 1, 1, 1]})
     >>> with StreamTable.of_table(table, rows_per_block=3).counting_engine(n_jobs=1) as engine:
     ...     engine.count(Queries.of([(0, 1)])).counts.tolist()

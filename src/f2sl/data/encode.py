@@ -37,7 +37,7 @@ from f2sl.data.check import (
 from f2sl.data.column import MAX_STATES, NUMBER, STATES, Column, code_type
 from f2sl.data.dates import DAYS, DateReader, reader_of, written
 from f2sl.data.frames import Source, open_source, rows_by_weight
-from f2sl.data.identifiers import MANY_LABELS, balanced, identifies
+from f2sl.data.identifiers import MANY_LABELS, balanced, frequent_labels, identifies, pooled_codes
 from f2sl.data.integers import block_width, encode_integers
 from f2sl.data.kinds import (
     AS_ONE,
@@ -51,7 +51,6 @@ from f2sl.data.kinds import (
 from f2sl.data.memory.table import MemoryTable
 from f2sl.data.names import is_nameless, listing
 from f2sl.data.notes import LIKE_ONE, told_constant
-from f2sl.data.pooling import frequent_labels, pooled_codes
 from f2sl.data.remarks import KEEP, dates_read, integers_read, note_on
 from f2sl.data.values import LAST_EXACT, RawColumn, Refused, chosen_rows, number_of
 

@@ -25,7 +25,7 @@ from f2sl.data.digest import MOST_DISTINCT, Coder, Digest, DigestEncoder
 from f2sl.data.files import Agreement, gaps_of, own_names, remarks_of, schema_of
 from f2sl.data.formats import Batches, DataFile, naming
 from f2sl.data.frames import Source, rows_by_weight
-from f2sl.data.stream.table import BlockFile, StreamTable
+from f2sl.data.stream import BlockFile, StreamTable
 from f2sl.data.table import Block, Ends
 from f2sl.data.values import RawColumn, Refused, some, without
 from f2sl.errors import DataError
