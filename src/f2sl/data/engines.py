@@ -133,7 +133,7 @@ class CountingEngine(ABC):
         return Presence.of(self.cardinalities, self.observed < self.n_rows)
 
     @property
-    def counts(self) -> Self:
+    def counts(self) -> Any:
         """Engine for counts of states: itself."""
         return self
 
