@@ -31,8 +31,6 @@ from f2sl.errors import DataError, OptionError, unknown_name
 
 ENGINES = ("auto", "memory", "stream", "dask")
 MISSING = (AVAILABLE, "state", "drop", "error")
-OF_TEXT = ("delimiter", "header", "encoding", "comment", "na")
-"""Options about text files."""
 
 _DELIMITER_NAMES = {"tab": "\t", "\\t": "\t", "whitespace": " ", "space": " ", "comma": ","}
 
@@ -225,42 +223,46 @@ def _opened(
     learned: ReadAs | None = None,
     one_kind: bool = False,
     only: Iterable[str] | None = None,
-    **asked: Any,
+    names: Any,
+    kinds: Any,
+    bins: Any,
+    binning: Any,
+    missing: Any,
+    drop: Any,
+    keep: Any,
+    date_parts: Any,
+    weights: Any,
+    aliases: Any,
+    transform: Any,
+    engine: Any,
+    memory: Any,
+    scheduler: Any,
+    n_jobs: Any,
+    **of_text: Any,
 ) -> Table:
-    """Check the options of `open_table`, all at once, and read the data."""
-    kinds, engine, memory = asked["kinds"], asked["engine"], asked["memory"]
     on_dask = _is_dask_frame(data)
-    scheduler = asked["scheduler"] or (Cluster.current_client() if on_dask else None)
+    scheduler = scheduler or (Cluster.current_client() if on_dask else None)
     limit: Callable[[], int] = partial(memory_limit, memory, engine)
-    _, n_workers, how, bins, drop, keep, date_parts, *_ = _all_of(
+    _, n_workers, how, cuts, drop, keep, date_parts, *_ = _all_of(
         lambda: None if memory is None else limit(),
-        lambda: resolve_jobs(asked["n_jobs"]),
-        lambda: text_options(**{name: asked[name] for name in OF_TEXT}),
-        lambda: _checked_bins(asked["bins"], kinds),
-        *(partial(_several, name, asked[name]) for name in ("drop", "keep", "date_parts")),
+        lambda: resolve_jobs(n_jobs),
+        lambda: text_options(**of_text),
+        lambda: _checked_bins(bins, kinds),
+        lambda: _several("drop", drop),
+        lambda: _several("keep", keep),
+        lambda: _several("date_parts", date_parts),
         lambda: _check_engine(engine, scheduler, data, on_dask),
         lambda: check_kinds(kinds),
-        lambda: _check_known("binning", "way to cut", asked["binning"], BINNINGS),
-        lambda: _check_missing(asked["missing"], kinds),
-        lambda: choice("aliases", asked["aliases"], ("keep", "merge")),
-        lambda: choice("transform", asked["transform"], TRANSFORMS),
+        lambda: _check_known("binning", "way to cut", binning, BINNINGS),
+        lambda: _check_missing(missing, kinds),
+        lambda: choice("aliases", aliases, ("keep", "merge")),
+        lambda: choice("transform", transform, TRANSFORMS),
     )
-    reading = Reading(
-        names=asked["names"],
-        kinds={str(name): kind for name, kind in kinds.items()} if isinstance(kinds, Mapping) else kinds,
-        bins=bins,
-        binning=asked["binning"],
-        missing=asked["missing"],
-        drop=drop,
-        keep=keep,
-        date_parts=date_parts,
-        weights=None if asked["weights"] is None else str(asked["weights"]),
-        tell=tell,
-        na=how.na,
-        only=None if only is None else frozenset(only),
-        learned=learned or {},
-        one_kind=one_kind,
-    )
+    kinds = {str(name): kind for name, kind in kinds.items()} if isinstance(kinds, Mapping) else kinds
+    weights = None if weights is None else str(weights)
+    wanted = None if only is None else frozenset(only)
+    how_read = weights, tell, how.na, wanted, learned or {}, one_kind
+    reading = Reading(names, kinds, cuts, binning, missing, drop, keep, date_parts, *how_read)
     files = None
     if is_path(data):
         from f2sl.data.files import data_files
@@ -277,8 +279,8 @@ def _opened(
             raise
     else:
         table = encode(data, reading) if files is None else _of_files(files, reading, engine, limit())
-    table = table._with(transform=asked["transform"])
-    return without_aliases(table) if asked["aliases"] == "merge" else table
+    table = table._with(transform=transform)
+    return without_aliases(table) if aliases == "merge" else table
 
 
 def open_for(
