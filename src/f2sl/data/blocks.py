@@ -329,17 +329,13 @@ class TileBatch:
                 of_columns = self.margins[start[some[:, 1:]] + np.arange(k_column)]
                 whole[:, -1, :] = of_columns - whole[:, :-1, :].sum(axis=1)
             pairs.append(some)
-            tables.append(self._with_margins(whole).ravel())
+            if self.presence.any:  # with the margins, as in `Presence.pair_queries`
+                margins = whole.sum(axis=2), whole.sum(axis=1)
+                whole = np.concatenate([whole.reshape(len(whole), -1), *margins], axis=1)
+            tables.append(whole.ravel())
         queries = self.presence.pair_queries(np.concatenate(pairs))
         full, counts = np.ones(len(queries), np.bool_), np.concatenate(tables)
         return _joined(queries, self.cardinalities, self.n_rows, full, counts, [], self.presence.any)
-
-    def _with_margins(self, tables: Integers) -> Integers:
-        """Append the margins to tables of pairs if values are missing, as `Presence.pair_queries` does."""
-        if not self.presence.any:
-            return tables
-        flat = tables.reshape(len(tables), -1)
-        return np.concatenate([flat, tables.sum(axis=2), tables.sum(axis=1)], axis=1)
 
 
 def too_large(n_variables: int, most_cells: int) -> DataError:

@@ -240,16 +240,6 @@ def _check_memory(table: Table, matrices: int) -> None:
         )
 
 
-def _coarse_bits(n_rows: int) -> int:
-    """Return b, the bits behind the binary point of the coarse half: N 4^b is at most 2^52."""
-    return math.floor((EXACT_BITS - 1 - math.log2(n_rows)) / 2)
-
-
-def _coarse_unit(n_rows: int) -> float:
-    """Return the unit of the coarse half in units of the fine half."""
-    return float(2.0 ** (_coarse_bits(n_rows) + 1))
-
-
 class Scaling:
     """Conversion of columns to whole numbers of tiny units, each split into a coarse and a fine half.
 
@@ -279,8 +269,10 @@ class Scaling:
     ) -> None:
         self.n_rows = n_rows
         self._observed = observed
-        self.coarse_bits = _coarse_bits(n_rows)
-        self.coarse_unit = _coarse_unit(n_rows)
+        self.coarse_bits = math.floor((EXACT_BITS - 1 - math.log2(n_rows)) / 2)
+        """Bits b behind the binary point of the coarse half: N 4^b is at most 2^52."""
+        self.coarse_unit = float(2.0 ** (self.coarse_bits + 1))
+        """Unit of the coarse half in units of the fine half."""
         self._units_per_scale = 2.0**self.coarse_bits * self.coarse_unit
         # Halved before the difference, which could overflow for columns near the largest float.
         self._half = high / 2 - low / 2

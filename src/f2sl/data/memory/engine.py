@@ -99,11 +99,6 @@ class MemoryEngine(CountingEngine):
         self._plane_start: Integers = np.where(has_planes, starts[:-1], -1)
         self._planes = np.zeros((int(starts[-1]), self._n_words), np.uint64)
         self.margins = np.zeros(int(self.margin_start[-1]), np.int64)
-        self._fill()
-        if self.presence.any:
-            self._add_presence()
-
-    def _fill(self) -> None:
         n = len(self.cardinalities)
         step = max(1, -(-n // (4 * self.threads.n_threads)))
 
@@ -120,6 +115,8 @@ class MemoryEngine(CountingEngine):
 
         for _ in self.threads.map(fill, range(0, n, step)):
             pass
+        if self.presence.any:
+            self._add_presence()
 
     def _add_presence(self) -> None:
         """Add the presence of the variables with gaps, each with one plane."""
@@ -356,19 +353,16 @@ class MemoryEngine(CountingEngine):
         return choose_for_pair(self.n_rows, k_row, k_column)
 
     def _search(self, formula: PairFormula, triangle: Triangle, advance: Advance) -> Iterator[FoundPairs]:
-        total = triangle.work
+        total, threads = triangle.work, self.threads.n_threads
+        # The nanoseconds of a thread's piece of work.
+        share = max(min(total / (32 * threads), MOST_WORK), min(LEAST_WORK, total / (2 * threads)), 1.0)
 
         def search(piece: Piece) -> tuple[float, FoundPairs]:
             return piece.work, self.search_tiles(formula, triangle.order, piece.tiles, piece.method)
 
-        for work, part in self.threads.map(search, triangle.pieces(self._share(total))):
+        for work, part in self.threads.map(search, triangle.pieces(share)):
             advance(work / total)
             yield part
-
-    def _share(self, total: float) -> float:
-        """Choose the size of a thread's piece of work, in nanoseconds."""
-        threads = self.threads.n_threads
-        return max(min(total / (32 * threads), MOST_WORK), min(LEAST_WORK, total / (2 * threads)), 1.0)
 
     def search_tiles(self, formula: PairFormula, order: Integers, tiles: Integers, method: int) -> FoundPairs:
         """Apply `formula` to some tiles of places in `order` at once, in this thread."""
