@@ -69,9 +69,9 @@ class Source:
 
         return Source(self.names, self.n_rows, column)
 
-    def part(self, places: Sequence[int], names: Sequence[str], rows: Integers | None = None) -> Source:
+    def part(self, positions: Sequence[int], names: Sequence[str], rows: Integers | None = None) -> Source:
         """Return some columns, renamed; `rows` has each row as often as it counts."""
-        wanted = np.array(places, np.int64)
+        wanted = np.array(positions, np.int64)
 
         def column(i: int) -> RawColumn:
             found = self.column(int(wanted[i]))

@@ -33,7 +33,7 @@ REPEATS_BY_CHANCE = 10
 would agree by chance: n rows with integers from a range of r have n * n / (2 * r) such pairs."""
 
 MANY_LABELS, MOST_LABELS = 50, 100
-"""Labels of a column, beside numbers and in tables of states alone, up to which it is never a group of few
+"""Labels of a column, beside numbers and in discrete tables, up to which it is never a group of few
 rows each. The first is the number of states of the USA, the second that of the largest published network."""
 
 ROWS_OF_LABEL = 10
@@ -120,7 +120,7 @@ def pooled_codes(column: RawColumn, states: Sequence[str]) -> Integers:
     >>> pooled_codes(RawColumn("labels", np.array([1, 0]), labels=("a", "b")), ("b", OTHER)).tolist()
     [0, 1]
     """
-    place = {label: code for code, label in enumerate(states)}
-    other = place[OTHER]
-    codes = np.array([place.get(str(label), other) for label in column.labels], np.int64)
+    position = {label: code for code, label in enumerate(states)}
+    other = position[OTHER]
+    codes = np.array([position.get(str(label), other) for label in column.labels], np.int64)
     return np.asarray(codes[column.values])

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from f2sl._arrays import Integers
 from f2sl._threads import Threads, resolve_jobs
-from f2sl.data.column import NUMBER, STATES, Column, codes_of, of_kind, places_of
+from f2sl.data.column import CONTINUOUS, DISCRETE, Column, codes_of, of_kind, positions_of
 from f2sl.data.memory.table import MemoryTable
 from f2sl.data.table import Arrays, Block, BlockTable, Counted, Ends, Summand, WholeColumn, closed_table
 from f2sl.errors import FileError
@@ -65,11 +65,11 @@ class BlockFile:
     @staticmethod
     def check_space(needed: int) -> None:
         """Raise an error if the disk has too little free space."""
-        place = tempfile.gettempdir()
-        free = shutil.disk_usage(place).free
+        folder = tempfile.gettempdir()
+        free = shutil.disk_usage(folder).free
         if needed > free:
             raise FileError(
-                f"{place}: temporary files need {needed / 1e9:,.2f} GB, but only {free / 1e9:,.2f} GB "
+                f"{folder}: temporary files need {needed / 1e9:,.2f} GB, but only {free / 1e9:,.2f} GB "
                 "are free; free some space, or set TMPDIR to a folder on another disk"
             )
 
@@ -170,7 +170,7 @@ class StreamTable(BlockTable):
     Parameters
     ----------
     codes, numbers : BlockFile or None
-        Where the rows of the columns of states, and of numbers, are; None if there are no such columns.
+        Where the rows of the discrete and of the continuous columns are; None if there are no such columns.
     columns, places, number_ends, counted, memory, notes, transform
         As in :class:`f2sl.data.table.BlockTable`.
     """
@@ -208,8 +208,8 @@ class StreamTable(BlockTable):
         files = [
             BlockFile(len(own), np.dtype(dtype), rows_per_block) if own else None
             for own, dtype in (
-                (of_kind(columns, STATES), codes_of(columns)),
-                (of_kind(columns, NUMBER), np.float64),
+                (of_kind(columns, DISCRETE), codes_of(columns)),
+                (of_kind(columns, CONTINUOUS), np.float64),
             )
         ]
         for block in blocks:
@@ -220,9 +220,9 @@ class StreamTable(BlockTable):
             if file is not None:
                 file.finish()
         codes, numbers = files
-        places = places_of([column.kind for column in columns])
+        positions = positions_of([column.kind for column in columns])
         how: Any = {"codes": codes, "numbers": numbers, "memory": memory}
-        return cls(columns=columns, places=places, number_ends=number_ends, **how)
+        return cls(columns=columns, positions=positions, number_ends=number_ends, **how)
 
     @property
     def n_rows(self) -> int:
@@ -240,8 +240,8 @@ class StreamTable(BlockTable):
 
     def read(self, block: int) -> Block:
         """Read all columns of a block, those of each kind in their order."""
-        files = zip((self.codes, self.numbers), self.places_of_kinds(), strict=True)
-        found = [None if file is None else file.read(block, places) for file, places in files]
+        files = zip((self.codes, self.numbers), self.positions_of_kinds(), strict=True)
+        found = [None if file is None else file.read(block, positions) for file, positions in files]
         nothing = np.empty((0, next(rows.shape[1] for rows in found if rows is not None)))
         codes, numbers = (nothing if rows is None else rows for rows in found)
         return Block(codes, numbers)
@@ -291,8 +291,8 @@ class StreamTable(BlockTable):
         chosen = super().select(variables)
         return replace(
             chosen,
-            codes=self.codes if STATES in chosen.kinds or not chosen.kinds else None,
-            numbers=self.numbers if NUMBER in chosen.kinds or not chosen.kinds else None,
+            codes=self.codes if DISCRETE in chosen.kinds or not chosen.kinds else None,
+            numbers=self.numbers if CONTINUOUS in chosen.kinds or not chosen.kinds else None,
         )
 
     def converted(
@@ -306,10 +306,10 @@ class StreamTable(BlockTable):
     def with_numbers(
         self, chosen: Sequence[int], function: WholeColumn, ends: Ends, n_jobs: int | None = None
     ) -> StreamTable:
-        """Return the table with `function` applied to some columns of numbers; the others are copied."""
-        assert self.numbers is not None  # there are columns of numbers
+        """Return the table with `function` applied to some continuous columns; the others are copied."""
+        assert self.numbers is not None  # there are continuous columns
         changed = (
-            (int(self.places[i]), function(values))
+            (int(self.positions[i]), function(values))
             for part, numbers in self.numbers_of(chosen)
             for i, values in zip(part, numbers, strict=True)
         )
@@ -322,7 +322,7 @@ class StreamTable(BlockTable):
         self._files[-1].close()
 
     def counting_engine(self, n_jobs: int | None = None) -> BlockEngine:
-        """Open the engine that counts a table of states."""
+        """Open the engine that counts a discrete table."""
         from f2sl.data.blocks import BlockEngine
 
         for file in self._files:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from f2sl._arrays import Floats, Integers
 from f2sl._constants import AUTO
-from f2sl.data.column import HOLDS, KINDS, MIXED, NUMBER, STATES, Column, of_kind
+from f2sl.data.column import CONTINUOUS, DISCRETE, KINDS, MIXED, Column, of_kind
 from f2sl.data.names import listing
 from f2sl.errors import DataError
 
@@ -57,7 +57,7 @@ class Counted(Protocol):
 
 
 WholeColumn = Callable[[Floats], Floats]
-"""Function from all rows of one column of numbers, NaN if missing, to other numbers."""
+"""Function from all rows of one continuous column, NaN if missing, to other numbers."""
 
 NUMBERS_AT_ONCE = 1 << 20
 """Numbers of whole columns to hold at a time, unless one column has more."""
@@ -96,7 +96,7 @@ class Table(ABC):
     columns: tuple[Column, ...]
     notes: tuple[str, ...]
     ends: Ends
-    places: Integers
+    positions: Integers
     margins: Any
     memory: int | None = None
     transform: str
@@ -130,8 +130,8 @@ class Table(ABC):
         return Block(*(np.concatenate(some, axis=1) for some in zip(*parts, strict=True)))
 
     def all_numbers(self) -> Floats:
-        """Return a table of numbers as one array, one row for each column."""
-        return np.concatenate(list(self.each(partial(_matrix, NUMBER))), axis=1)
+        """Return a continuous table as one array, one row for each column."""
+        return np.concatenate(list(self.each(partial(_matrix, CONTINUOUS))), axis=1)
 
     @abstractmethod
     def converted(
@@ -139,14 +139,14 @@ class Table(ABC):
     ) -> Table:
         """Return a table of the blocks that `function` makes; `release` frees them.
 
-        `ends` are the smallest and the largest value of its columns of numbers.
+        `ends` are the smallest and the largest value of its continuous columns.
         """
 
     @abstractmethod
     def with_numbers(
         self, chosen: Sequence[int], function: WholeColumn, ends: Ends, n_jobs: int | None = None
     ) -> Self:
-        """Return the table with `function` applied to some columns of numbers, each as a whole.
+        """Return the table with `function` applied to some continuous columns, each as a whole.
 
         `ends` are the smallest and the largest of their new numbers, `n_jobs` the threads in memory. Rows
         elsewhere are written again; the new table shares its states with this one, and `release` frees its
@@ -157,7 +157,7 @@ class Table(ABC):
         """Free the rows that `with_numbers` or `converted` has written."""
 
     def numbers_of(self, chosen: Sequence[int]) -> Iterator[tuple[Sequence[int], Floats]]:
-        """Yield some columns of numbers, a few at a time: which ones, and a row for each of them."""
+        """Yield some continuous columns, a few at a time: which ones, and a row for each of them."""
         step = max(1, NUMBERS_AT_ONCE // max(1, self.n_rows))
         for start in range(0, len(chosen), step):
             part = chosen[start : start + step]
@@ -165,7 +165,7 @@ class Table(ABC):
 
     @abstractmethod
     def counting_engine(self, n_jobs: int | None = None) -> Any:
-        """Open the engine that counts a table of states."""
+        """Open the engine that counts a discrete table."""
 
     @abstractmethod
     def select(self, variables: Sequence[int]) -> Self:
@@ -203,9 +203,9 @@ class Table(ABC):
         return np.array([len(column.states) for column in self.columns], dtype=np.int64)
 
     @cached_property
-    def gaps(self) -> Integers:
+    def missing(self) -> Integers:
         """Number of missing values of each column."""
-        return np.array([column.gaps for column in self.columns], dtype=np.int64)
+        return np.array([column.missing for column in self.columns], dtype=np.int64)
 
     @property
     def merged(self) -> dict[str, str]:
@@ -224,25 +224,25 @@ class Table(ABC):
     @property
     def kind(self) -> str:
         """Kind of all columns, or "mixed" for a table with columns of both."""
-        of_states, of_numbers = STATES in self.kinds, NUMBER in self.kinds
+        of_states, of_numbers = DISCRETE in self.kinds, CONTINUOUS in self.kinds
         if of_states and of_numbers:
             return MIXED
-        return STATES if of_states else NUMBER  # no columns at all have no states to count
+        return DISCRETE if of_states else CONTINUOUS  # no columns at all have no states to count
 
     def refuse_mixed(self, learner: str) -> None:
         """Raise an error for a table with columns of both kinds if the learner takes only one kind."""
         if self.kind == MIXED:
-            both = f"{self.told(self.of_kind(NUMBER))}, and {self.told(self.of_kind(STATES))}"
+            both = ", and ".join(self.describe_columns(self.of_kind(kind)) for kind in (CONTINUOUS, DISCRETE))
             raise DataError(
-                f"{both}; {learner} takes one kind at a time: cut all columns of real numbers into states "
+                f"{both}; {learner} takes one kind at a time: cut all continuous columns into states "
                 "with bins=5, or leave out the columns of one kind"
             )
 
-    def told(self, columns: Sequence[int], limit: int = 3) -> str:
+    def describe_columns(self, columns: Sequence[int], limit: int = 3) -> str:
         """Describe what some columns of one kind hold, naming the first of them."""
         named = listing([repr(self.columns[i].name) for i in columns], limit)
-        what = HOLDS[self.columns[columns[0]].kind]
-        return f"column {named} holds {what}" if len(columns) == 1 else f"columns {named} hold {what}"
+        kind = self.columns[columns[0]].kind
+        return f"column {named} is {kind}" if len(columns) == 1 else f"columns {named} are {kind}"
 
     def in_name_order(self) -> Self:
         """Return the table with its columns sorted by name, itself if they are already.
@@ -252,25 +252,25 @@ class Table(ABC):
         order = sorted(range(self.n_variables), key=self.names.__getitem__)
         return self if order == list(range(self.n_variables)) else self.select(order)
 
-    def refuse_gaps(self, learner: str) -> None:
+    def refuse_missing(self, learner: str) -> None:
         """Raise an error for a table with missing values if the learner needs complete rows."""
-        if self.gaps.any():
-            incomplete = np.flatnonzero(self.gaps)
+        if self.missing.any():
+            incomplete = np.flatnonzero(self.missing)
             named = listing([repr(self.names[i]) for i in incomplete])
             as_state = ', or make missing values of states a state with missing="state"'
             raise DataError(
                 f"values are missing (None, NaN or null) in {named}, and {learner} needs all values of a row "
                 'at once; drop incomplete rows with missing="drop"'
                 + as_state
-                * any(self.kinds[i] == STATES for i in incomplete)
+                * any(self.kinds[i] == DISCRETE for i in incomplete)
             )
 
     def as_numbers(self) -> Table:
         """Return a table of one kind with the codes of states as numbers, itself if it holds numbers."""
         self.refuse_mixed("as_numbers")
-        if self.kind == NUMBER:
+        if self.kind == CONTINUOUS:
             return self
-        columns = tuple(Column(name, NUMBER) for name in self.names)
+        columns = tuple(Column(name, CONTINUOUS) for name in self.names)
         made = self.converted(columns, _codes_as_numbers, self.ends)
         return made._with(notes=self.notes, transform=self.transform)
 
@@ -284,10 +284,10 @@ class Table(ABC):
         self.close()
 
     def __repr__(self) -> str:
-        counts = ((len(self.of_kind(kind)), "numbers" if kind == NUMBER else kind) for kind in KINDS)
-        told = " and ".join(f"{n:,} of {what}" for n, what in counts if n) or "0"
-        told = told.replace(" of", " columns of" if not told.startswith("1 ") else " column of", 1)
-        return f"Table({told}, {self.n_rows:,} rows, {self.held})"
+        counts = ((len(self.of_kind(kind)), kind) for kind in KINDS)
+        message = " and ".join(f"{n:,} {kind}" for n, kind in counts if n) or "0"
+        columns = "column" if self.n_variables == 1 else "columns"
+        return f"Table({message} {columns}, {self.n_rows:,} rows, {self.held})"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -299,13 +299,13 @@ class BlockTable(Table):
     columns, places, memory, notes, transform
         As in :class:`f2sl.Table`.
     number_ends : tuple of two ndarrays of float64
-        Smallest and largest number of each column of numbers; anything for columns of states.
+        Smallest and largest number of each continuous column; anything for discrete columns.
     counted : dict
         Count of each state, by the column's place; selections of one table share it.
     """
 
     columns: tuple[Column, ...]
-    places: Integers
+    positions: Integers
     number_ends: Ends
     memory: int
     notes: tuple[str, ...] = ()
@@ -321,20 +321,20 @@ class BlockTable(Table):
     @cached_property
     def margins(self) -> tuple[Integers, ...]:
         """Count of each state of each column; empty for numbers."""
-        new = [i for i in self.of_kind(STATES) if self.places[i] not in self.counted]
+        new = [i for i in self.of_kind(DISCRETE) if self.positions[i] not in self.counted]
         if new:
             cardinalities = self.cardinalities[new]
             [counts] = self.select(new).add_up(partial(_margins, cardinalities))
             split = np.split(counts, np.cumsum(cardinalities)[:-1])
-            self.counted.update(zip(self.places[new].tolist(), split, strict=True))
-        own = zip(self.kinds, self.places.tolist(), strict=True)
-        return tuple(self.counted[p] if kind == STATES else np.empty(0, np.int64) for kind, p in own)
+            self.counted.update(zip(self.positions[new].tolist(), split, strict=True))
+        own = zip(self.kinds, self.positions.tolist(), strict=True)
+        return tuple(self.counted[p] if kind == DISCRETE else np.empty(0, np.int64) for kind, p in own)
 
     @cached_property
     def ends(self) -> Ends:  # type: ignore[override]
         """Smallest and largest number, or code that occurs, of each column."""
         low, high = (end.copy() for end in self.number_ends)
-        for i in self.of_kind(STATES):
+        for i in self.of_kind(DISCRETE):
             low[i], high[i] = np.flatnonzero(self.margins[i])[[0, -1]]
         return low, high
 
@@ -343,26 +343,26 @@ class BlockTable(Table):
         chosen, (low, high) = list(variables), self.number_ends
         return self._with(
             columns=tuple(self.columns[i] for i in chosen),
-            places=self.places[chosen],
+            positions=self.positions[chosen],
             number_ends=(low[chosen], high[chosen]),
         )
 
     def _ends_with(self, chosen: Sequence[int], ends: Ends) -> Ends:
-        """Return the ends of all columns of numbers, with others for some of them."""
+        """Return the ends of all continuous columns, with others for some of them."""
         low, high = (end.copy() for end in self.number_ends)
         low[chosen], high[chosen] = ends
         return low, high
 
-    def places_of_kinds(self) -> tuple[Integers, Integers]:
+    def positions_of_kinds(self) -> tuple[Integers, Integers]:
         """Return the rows of a block's two matrices in which the columns of each kind are."""
-        return self.places[self.of_kind(STATES)], self.places[self.of_kind(NUMBER)]
+        return self.positions[self.of_kind(DISCRETE)], self.positions[self.of_kind(CONTINUOUS)]
 
 
 # Functions of blocks, which may be sent to workers
 
 
 def _matrix(kind: str, first: int, block: Block) -> npt.NDArray[Any]:
-    return block.codes if kind == STATES else block.numbers
+    return block.codes if kind == DISCRETE else block.numbers
 
 
 def _some_rows(chosen: Integers, first: int, block: Block) -> Block:

@@ -16,7 +16,7 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl.data.binning import interval_codes
-from f2sl.data.column import STATES
+from f2sl.data.column import DISCRETE
 from f2sl.data.frames import Source, open_source
 from f2sl.data.open import is_path
 from f2sl.data.table import Table
@@ -171,7 +171,7 @@ def _source_of(data: Any) -> Source:
 def _column_of(table: Table, i: int) -> RawColumn:
     """Return a column of an open table."""
     values = np.asarray(table.column(i))
-    if table.kinds[i] != STATES:
+    if table.kinds[i] != DISCRETE:
         return RawColumn("reals", values, np.isnan(values))
     labels = table.states[i]
     missing = values >= len(labels)

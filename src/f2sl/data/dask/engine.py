@@ -59,13 +59,16 @@ class TileSplitEngine(CountingEngine):
         self._cluster = table.cluster
         self.n_rows = table.n_rows
         self.cardinalities: Integers = table.cardinalities
-        self.observed = table.n_rows - table.gaps
+        self.observed = table.n_rows - table.missing
         self._copies = Held(self._cluster, self._copy)
         self._turn = count()
 
     def _copy(self) -> list[Any]:
         """Make each worker assemble the whole table; if a worker is lost, another does it again."""
-        facts, blocks = self._cluster.put((self._table.places, self.cardinalities)), self._table.blocks.get()
+        facts, blocks = (
+            self._cluster.put((self._table.positions, self.cardinalities)),
+            self._table.blocks.get(),
+        )
         pinned = [{"workers": [worker], "allow_other_workers": True} for worker in self._cluster.workers]
         # Without any worker, for the moment, one copy waits for the next that comes.
         return [self._cluster.submit(_join, facts, *blocks, **where) for where in pinned or [{}]]
@@ -137,8 +140,8 @@ class WholeTable:
 
 
 def _join(facts: tuple[Integers, Integers], *blocks: Block) -> WholeTable:
-    places, cardinalities = facts
-    return WholeTable(np.concatenate([block.codes[places] for block in blocks], axis=1), cardinalities)
+    positions, cardinalities = facts
+    return WholeTable(np.concatenate([block.codes[positions] for block in blocks], axis=1), cardinalities)
 
 
 def _apply_to_whole(whole: WholeTable, formula: TableFormula, queries: Queries) -> Floats:

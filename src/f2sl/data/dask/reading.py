@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from f2sl.data.asked import Reading
-from f2sl.data.column import places_of
+from f2sl.data.column import positions_of
 from f2sl.data.dask.runtime import Cluster, Held
 from f2sl.data.dask.table import DaskTable
 from f2sl.data.formats import DataFile
@@ -61,9 +61,9 @@ def _held(
     scan = asked.nothing
     parts, schemas, starts = [], [], [0]
     scans = cluster.map(lambda one: begin(_scan, one, asked), given)
-    for one, (scanned, place, schema, later) in zip(given, scans, strict=True):
+    for one, (scanned, location, schema, later) in zip(given, scans, strict=True):
         scan.join(later)
-        schemas.append((place, schema))
+        schemas.append((location, schema))
         if later.n_kept:
             parts.append(one if scanned is None else scanned)
             starts.append(starts[-1] + later.n_kept)
@@ -79,7 +79,7 @@ def _held(
 
     table = DaskTable(
         columns=prepared.columns,
-        places=places_of([column.kind for column in prepared.columns]),
+        positions=positions_of([column.kind for column in prepared.columns]),
         number_ends=prepared.ends,
         memory=memory,
         notes=prepared.notes,
@@ -101,7 +101,7 @@ class _Partition(NamedTuple):
     frame: Any
 
     @property
-    def place(self) -> Path:
+    def location(self) -> Path:
         """Name of the partition in errors."""
         return Path(f"partition {self.number}")
 
@@ -110,7 +110,7 @@ class _Partition(NamedTuple):
         try:
             return pa.RecordBatch.from_pandas(self.frame, preserve_index=False)
         except pa.ArrowException as error:
-            raise DataError(f"{self.place}: {str(error).splitlines()[0]}") from None
+            raise DataError(f"{self.location}: {str(error).splitlines()[0]}") from None
 
 
 def _of_partition(function: Callable[..., Any], number: int, frame: Any, *arguments: Any) -> Any:
@@ -120,22 +120,22 @@ def _of_partition(function: Callable[..., Any], number: int, frame: Any, *argume
 def _scan(part: DataFile | _Partition, asked: Asked) -> tuple[Scanned | None, Path, pa.Schema, Scan]:
     """Return what the second pass reads, if it is not the same, and place, schema and values of a part."""
     if isinstance(part, DataFile):
-        _check_seen(part.place)
+        _check_seen(part.location)
         scanned, scan = scan_file(part, ROWS_AT_ONCE, asked)
-        return scanned, part.place, scanned.schema, scan
+        return scanned, part.location, scanned.schema, scan
     batch, scan = part.batch(), asked.nothing
     if len(batch):
         scan.add(batch)
-    return None, part.place, pa.schema(zip(asked.columns, batch.schema.types, strict=True)), scan
+    return None, part.location, pa.schema(zip(asked.columns, batch.schema.types, strict=True)), scan
 
 
-def _check_seen(place: Path) -> None:
+def _check_seen(location: Path) -> None:
     """Raise an error for a file that this worker cannot see."""
-    if not place.exists():
+    if not location.exists():
         from distributed import get_worker
 
         raise FileError(
-            f"{place}: the worker {get_worker().address} has no such file; all workers must see the files "
+            f"{location}: the worker {get_worker().address} has no such file; all workers must see the files "
             "under the same path, as on a shared disk"
         )
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from f2sl._arrays import Floats, Integers
 from f2sl._threads import Threads
-from f2sl.data.column import Column, places_of
+from f2sl.data.column import Column, positions_of
 from f2sl.data.dask.runtime import Cluster, Held
 from f2sl.data.memory.table import MemoryTable
 from f2sl.data.table import Arrays, Block, BlockTable, Counted, Ends, Summand, WholeColumn, closed_table
@@ -74,7 +74,7 @@ class DaskTable(BlockTable):
         ]
         return cls(
             columns=table.columns,
-            places=places_of(table.kinds),
+            positions=positions_of(table.kinds),
             number_ends=table.ends,
             memory=memory,
             notes=table.notes,
@@ -91,10 +91,12 @@ class DaskTable(BlockTable):
 
     def each(self, function: Callable[[int, Block], Any]) -> Iterator[Any]:
         """Yield what workers make of each block, in order."""
-        cluster, places = self._connected(), self.places_of_kinds()
+        cluster, positions = self._connected(), self.positions_of_kinds()
 
         def begin(i: int) -> Any:
-            return cluster.submit(_of_block, partial(function, self.starts[i]), places, self.blocks.get()[i])
+            return cluster.submit(
+                _of_block, partial(function, self.starts[i]), positions, self.blocks.get()[i]
+            )
 
         return cluster.map(begin, range(len(self.starts) - 1))
 
@@ -117,7 +119,7 @@ class DaskTable(BlockTable):
 
     def _begin(self, function: Summand) -> Any:
         """Submit the sum of a function over all blocks; return its future."""
-        asked = self.cluster.put((function, self.places_of_kinds()))
+        asked = self.cluster.put((function, self.positions_of_kinds()))
         parts = [self.cluster.submit(_sums_of_block, asked, block) for block in self.blocks.get()]
         while len(parts) > 1:
             parts = [self.cluster.submit(added, *parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
@@ -127,16 +129,16 @@ class DaskTable(BlockTable):
         self, columns: tuple[Column, ...], function: Callable[[Block], Block], ends: Ends | None = None
     ) -> DaskTable:
         """Return a table that the workers hold, of the blocks that `function` makes."""
-        cluster, places = self._connected(), self.places_of_kinds()
+        cluster, positions = self._connected(), self.positions_of_kinds()
 
         def begin() -> list[Any]:
-            asked = cluster.put((function, places))
+            asked = cluster.put((function, positions))
             return [cluster.submit(_converted, asked, block) for block in self.blocks.get()]
 
         return replace(
             self,
             columns=columns,
-            places=places_of([column.kind for column in columns]),
+            positions=positions_of([column.kind for column in columns]),
             number_ends=ends or (np.empty(len(columns)), np.empty(len(columns))),
             notes=(),
             counted={},
@@ -146,7 +148,7 @@ class DaskTable(BlockTable):
     def with_numbers(
         self, chosen: Sequence[int], function: WholeColumn, ends: Ends, n_jobs: int | None = None
     ) -> DaskTable:
-        """Return the table with `function` applied to some columns of numbers, which pass through here."""
+        """Return the table with `function` applied to some continuous columns, which pass through here."""
         cluster = self._connected()
 
         def begin() -> list[Any]:
@@ -154,7 +156,7 @@ class DaskTable(BlockTable):
             for _, numbers in self.numbers_of(chosen):
                 new = np.stack([function(values) for values in numbers])
                 parts.append(cluster.scatter([new[:, a:b].copy() for a, b in pairwise(self.starts)]))
-            asked = cluster.put(self.places[list(chosen)])
+            asked = cluster.put(self.positions[list(chosen)])
             pieces = zip(self.blocks.get(), *parts, strict=True)
             return [cluster.submit(_with_numbers, asked, *own) for own in pieces]
 
@@ -165,7 +167,7 @@ class DaskTable(BlockTable):
         self.blocks.release()
 
     def counting_engine(self, n_jobs: int | None = None) -> BlockEngine | TileSplitEngine:
-        """Open the engine that counts a table of states; the cluster has its own threads."""
+        """Open the engine that counts a discrete table; the cluster has its own threads."""
         from f2sl.data.dask.engine import open_cluster_engine
 
         self._connected()
@@ -191,8 +193,8 @@ def added(*parts: Arrays) -> Arrays:
     return tuple(reduce(operator.add, values) for values in zip(*parts, strict=True))
 
 
-def _of_block(function: Callable[[Block], Any], places: tuple[Integers, Integers], block: Block) -> Any:
-    codes, numbers = places
+def _of_block(function: Callable[[Block], Any], positions: tuple[Integers, Integers], block: Block) -> Any:
+    codes, numbers = positions
     return function(Block(block.codes[codes], block.numbers[numbers]))
 
 
@@ -208,7 +210,7 @@ def _sums_of_block(asked: tuple[Summand, tuple[Integers, Integers]], block: Bloc
     )
 
 
-def _with_numbers(places: Integers, block: Block, *parts: Floats) -> Block:
+def _with_numbers(positions: Integers, block: Block, *parts: Floats) -> Block:
     numbers: npt.NDArray[Any] = block.numbers.copy()
-    numbers[places] = np.concatenate(parts)
+    numbers[positions] = np.concatenate(parts)
     return Block(block.codes, numbers)

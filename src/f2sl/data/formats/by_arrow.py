@@ -52,7 +52,7 @@ class Parquet(TableFormat):
 def _opened_parquet(file: DataFile, **how: Any) -> Any:
     from pyarrow import parquet as pq  # here: with it come file systems, and most tables are text
 
-    return pq.ParquetFile(str(file.place) if file.packing is None else file.content(), **how)
+    return pq.ParquetFile(str(file.location) if file.packing is None else file.content(), **how)
 
 
 class Arrow(TableFormat):

@@ -24,11 +24,11 @@ import pyarrow.types as pt
 
 from f2sl._constants import MISSING_SPELLINGS
 from f2sl.data.column import MAX_STATES
-from f2sl.data.formats.base import GAPS
+from f2sl.data.formats.base import MISSING_CELLS
 from f2sl.data.values import TextOptions, number_of
 
 MISSING_NUMBERS = ("None", "-", ".")
-"""Cells that are missing values in columns of numbers; elsewhere they are labels."""
+"""Cells that are missing values in continuous columns; elsewhere they are labels."""
 
 LABELS = "read as labels; na= makes them missing values"
 Seen = defaultdict[str, set[str]]
@@ -42,13 +42,13 @@ _THOUSANDS = r"^\s*[+-]?\d{1,3}(,\d{3})+\s*$"
 class Meaning:
     """Meaning of the cells of a column.
 
-    `plain` says that PyArrow converts them as they are, but for empty ones; `gaps` that the spellings in
+    `plain` says that PyArrow converts them as they are, but for empty ones; `missing` that the spellings in
     `MISSING_NUMBERS` are missing values, and `comma` that numbers have decimal commas.
     """
 
     type: pa.DataType
     plain: bool = False
-    gaps: bool = False
+    missing: bool = False
     comma: bool = False
 
 
@@ -62,16 +62,16 @@ class TypeOfText:
         self._delimiter = delimiter
         self._how = how
         self._distinct = _strings([])
-        self._has_gaps = self._may_have_gaps = False
+        self._has_missing = self._may_have_missing = False
 
     def add(self, values: Any) -> None:
         """Add more values."""
         more = pc.unique(values.drop_null())
         trimmed = pc.utf8_trim_whitespace(more)
-        gaps, maybe = _is_gap(trimmed, self._how, False), _is_in(trimmed, MISSING_NUMBERS)
-        self._has_gaps |= bool(pc.any(gaps).as_py())
-        self._may_have_gaps |= bool(pc.any(maybe).as_py())
-        left = more.filter(pc.invert(pc.or_(gaps, maybe)))
+        missing, maybe = _is_missing(trimmed, self._how, False), _is_in(trimmed, MISSING_NUMBERS)
+        self._has_missing |= bool(pc.any(missing).as_py())
+        self._may_have_missing |= bool(pc.any(maybe).as_py())
+        left = more.filter(pc.invert(pc.or_(missing, maybe)))
         self._distinct = pc.unique(pa.concat_arrays([self._distinct, left]))
         if len(self._distinct) > 2 * MAX_STATES:
             self._distinct = _STAND_INS.get(self._inferred(), _ANY_TEXT)
@@ -79,10 +79,10 @@ class TypeOfText:
     def meaning(self) -> Meaning:
         """Return the meaning of all values together."""
         dtype, comma = self._inferred()
-        if pt.is_string(dtype) or (pt.is_null(dtype) and self._may_have_gaps):
+        if pt.is_string(dtype) or (pt.is_null(dtype) and self._may_have_missing):
             return Meaning(pa.string())
-        plain = not (comma or self._has_gaps or self._may_have_gaps)
-        return Meaning(dtype, plain, self._may_have_gaps, comma)
+        plain = not (comma or self._has_missing or self._may_have_missing)
+        return Meaning(dtype, plain, self._may_have_missing, comma)
 
     def _inferred(self) -> tuple[pa.DataType, bool]:
         """Return the type of the values that are not missing, and whether they have decimal commas."""
@@ -130,7 +130,7 @@ def _is_in(values: Any, spellings: Sequence[str]) -> Any:
     return pc.is_in(values, _strings(spellings))
 
 
-def _is_gap(trimmed: Any, how: TextOptions, among_numbers: bool) -> Any:
+def _is_missing(trimmed: Any, how: TextOptions, among_numbers: bool) -> Any:
     """Mark the cells that are missing values."""
     return _is_in(trimmed, (*MISSING_SPELLINGS, *how.na, *(MISSING_NUMBERS if among_numbers else ())))
 
@@ -139,18 +139,18 @@ def meant(values: Any, meaning: Meaning, how: TextOptions, seen: Seen) -> Any:
     """Convert cells to their meaning; add texts read as missing values to `seen`."""
     if meaning.plain:
         if pt.is_floating(values.type) and pc.any(pc.is_nan(values)).as_py():
-            seen[GAPS].add("nan")
+            seen[MISSING_CELLS].add("nan")
         return _without_numbers(values, how, seen)
     trimmed = pc.utf8_trim_whitespace(values)
-    gaps = _is_gap(trimmed, how, meaning.gaps)
-    seen[GAPS].update(pc.unique(trimmed.filter(gaps)).to_pylist())
+    missing = _is_missing(trimmed, how, meaning.missing)
+    seen[MISSING_CELLS].update(pc.unique(trimmed.filter(missing)).to_pylist())
     if pt.is_string(meaning.type):
         labels = _is_in(trimmed, MISSING_NUMBERS)
         seen[LABELS].update(pc.unique(trimmed.filter(labels)).to_pylist())
-        return pc.if_else(gaps, _NO_TEXT, values)
+        return pc.if_else(missing, _NO_TEXT, values)
     if pt.is_null(meaning.type):  # nothing but gaps
         return pa.nulls(len(values), meaning.type)
-    text = pc.if_else(gaps, _NO_TEXT, trimmed)
+    text = pc.if_else(missing, _NO_TEXT, trimmed)
     if pt.is_time(meaning.type):  # PyArrow converts texts only if they have a date as well
         text = pc.binary_join_element_wise("1970-01-01", text, " ").cast(pa.timestamp("s"))
     if meaning.comma:
@@ -167,6 +167,6 @@ def _without_numbers(values: Any, how: TextOptions, seen: Seen) -> Any:
             continue
         here = pc.equal(values, pa.scalar(number if is_integer else float(number), values.type))
         if pc.any(here).as_py():
-            seen[GAPS].add(text)
+            seen[MISSING_CELLS].add(text)
             values = pc.if_else(here, pa.nulls(1, values.type)[0], values)
     return values

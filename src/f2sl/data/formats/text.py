@@ -75,7 +75,7 @@ class Text(TableFormat):
     name = "text"
     suffixes = (".csv",)
 
-    def look_at(self, place: Path, start: bytes, how: TextOptions) -> Layout:
+    def look_at(self, location: Path, start: bytes, how: TextOptions) -> Layout:
         """Find out encoding, delimiter and names."""
         if how.encoding is None and start.startswith((b"\xff\xfe", b"\xfe\xff")):
             how = replace(how, encoding="utf-16")
@@ -84,7 +84,7 @@ class Text(TableFormat):
         sample = text if whole else text[: text.rfind(b"\n") + 1] or text
         decoded = sample.decode("utf-8-sig", errors="replace")
         if not decoded.strip():
-            raise DataError(f"{place}: the file is empty")
+            raise DataError(f"{location}: the file is empty")
         delimiter = how.delimiter or sniff_delimiter(decoded)
         if delimiter == WHITESPACE:
             decoded = one_space(decoded.encode()).decode()
@@ -134,9 +134,9 @@ class Text(TableFormat):
     def batches(self, file: DataFile, names: Sequence[str], rows: int, seen: Seen | None = None) -> Batches:
         """Yield some columns, in pieces of text with any number of rows."""
         own = _own_names(file)
-        place = {name: i for i, name in enumerate(_called(file, own))}
-        wanted = [own[place[name]] for name in names]
-        meanings = [file.layout.meanings[place[name]] for name in names]
+        location = {name: i for i, name in enumerate(_called(file, own))}
+        wanted = [own[location[name]] for name in names]
+        meanings = [file.layout.meanings[location[name]] for name in names]
         types = {
             name: meaning.type if meaning.plain else pa.string()
             for name, meaning in zip(wanted, meanings, strict=True)
@@ -154,22 +154,22 @@ class Text(TableFormat):
                     )
 
     def scan(
-        self, file: DataFile, names: Sequence[str], rows: int, look: Callable[[Batches], Result]
+        self, file: DataFile, names: Sequence[str], rows: int, read: Callable[[Batches], Result]
     ) -> tuple[DataFile, Result]:
-        """Pass all rows to `look`, with the types of the first rows, or of all rows if those do not fit."""
+        """Pass all rows to `read`, with the types of the first rows, or of all rows if those do not fit."""
         failure: Exception | None = None
         for line_breaks in (False, True):
             for meanings_of in (_meanings_of_first, _meanings_of_all):
-                settled = _with(file, line_breaks=line_breaks)
+                resolved = _with(file, line_breaks=line_breaks)
                 seen = Seen(set)
                 try:
-                    settled = _with(settled, meanings=meanings_of(settled, rows))
-                    found = look(self.batches(settled, names, rows, seen))
+                    resolved = _with(resolved, meanings=meanings_of(resolved, rows))
+                    found = read(self.batches(resolved, names, rows, seen))
                 except pa.ArrowInvalid as error:
                     failure = error
                     continue
                 called = _called(file, _own_names(file))
-                return _with(settled, remarks=_remarks(called, settled.layout.meanings, seen)), found
+                return _with(resolved, remarks=_remarks(called, resolved.layout.meanings, seen)), found
         raise _no_csv(file, failure)
 
     def bytes_in_memory(self, file: DataFile, most: int) -> int:
@@ -297,12 +297,13 @@ def _no_csv(file: DataFile, failure: BaseException | None) -> DataError:
                     marks = [mark for mark in COMMENTS for row in (first, fields) if row[0].startswith(mark)]
                     skip = f'; comment="{marks[0]}" skips lines that begin so' if marks else ""
                     return DataError(
-                        f"{file.place}: line {line} has {len(fields)} columns, but {len(first)} are expected "
+                        f"{file.location}: line {line} has {len(fields)} columns, but {len(first)} are "
+                        "expected "
                         f"(delimiter {delimiter!r}){skip}"
                     )
         except csv.Error as error:
-            return DataError(f"{file.place}: not a readable CSV ({first_line(error)})")
-    return DataError(f"{file.place}: not a readable CSV ({first_line(failure)})")
+            return DataError(f"{file.location}: not a readable CSV ({first_line(error)})")
+    return DataError(f"{file.location}: not a readable CSV ({first_line(failure)})")
 
 
 def _check_encoding(file: DataFile, schema: pa.Schema) -> None:
@@ -312,8 +313,8 @@ def _check_encoding(file: DataFile, schema: pa.Schema) -> None:
         names = schema.names
     except UnicodeDecodeError as error:
         raise FileError(
-            f"{file.place}: the header is not encoded as UTF-8 ({first_line(error)}); {advice}"
+            f"{file.location}: the header is not encoded as UTF-8 ({first_line(error)}); {advice}"
         ) from None
     for name, dtype in zip(names, schema.types, strict=True):
         if pt.is_binary(dtype):
-            raise FileError(f"{file.place}: the text of column {name!r} is not encoded as UTF-8; {advice}")
+            raise FileError(f"{file.location}: the text of column {name!r} is not encoded as UTF-8; {advice}")
