@@ -15,6 +15,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -253,10 +254,7 @@ class StreamTable(BlockTable):
 
     def add_up(self, function: Summand) -> Arrays:
         """Return the sum of the results of `function` over all blocks of rows."""
-        sums = RunningSum()
-        for block in range(self.n_blocks):
-            sums.add(function(self.read(block)))
-        return sums.total
+        return reduce(_added, (function(self.read(block)) for block in range(self.n_blocks)))
 
     def totals(
         self, asked: Iterable[Counted], threads: Threads, advance: Callable[[float], None]
@@ -266,7 +264,7 @@ class StreamTable(BlockTable):
 
     def _total(self, counted: Counted, threads: Threads, advance: Callable[[float], None]) -> Arrays:
         own, left = self.select(counted.used.tolist()), deque(range(self.n_blocks))
-        sums, turn = RunningSum(), Lock()
+        turn, sums = Lock(), list[Arrays]()
 
         def work(_: int) -> None:
             while left:
@@ -276,7 +274,7 @@ class StreamTable(BlockTable):
                     return
                 counts = counted.count(own.read(block))
                 with turn:
-                    sums.add(counts)
+                    sums[:] = [_added(*sums, counts)]
                     advance(1.0 / self.n_blocks)
 
         try:
@@ -284,7 +282,7 @@ class StreamTable(BlockTable):
                 pass
         finally:
             left.clear()  # after an error or Ctrl-C, the other threads end with the blocks they have
-        return sums.total
+        return sums[0]
 
     def select(self, variables: Sequence[int]) -> StreamTable:
         """Return some of the columns, in this order, as a table of their own on the same blocks."""
@@ -337,12 +335,6 @@ class StreamTable(BlockTable):
             file.close()
 
 
-class RunningSum:
-    """Sum of what blocks give, in the order in which they come."""
-
-    def __init__(self) -> None:
-        self.total: Arrays = ()
-
-    def add(self, more: Arrays) -> None:
-        """Add the results of one more block, in place."""
-        self.total = tuple(map(operator.iadd, self.total, more)) if self.total else more
+def _added(total: Arrays, more: Arrays | None = None) -> Arrays:
+    """Add the results of one more block, in place."""
+    return total if more is None else tuple(map(operator.iadd, total, more))
