@@ -274,7 +274,7 @@ class StreamTable(BlockTable):
                     return
                 counts = counted.count(own.read(block))
                 with turn:
-                    sums[:] = [_added(*sums, counts)]
+                    sums[:] = [_added(sums[0], counts) if sums else counts]
                     advance(1.0 / self.n_blocks)
 
         try:
@@ -335,6 +335,6 @@ class StreamTable(BlockTable):
             file.close()
 
 
-def _added(total: Arrays, more: Arrays | None = None) -> Arrays:
+def _added(total: Arrays, more: Arrays) -> Arrays:
     """Add the results of one more block, in place."""
-    return total if more is None else tuple(map(operator.iadd, total, more))
+    return tuple(map(operator.iadd, total, more))
