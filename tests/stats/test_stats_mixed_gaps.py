@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import f2sl
 from f2sl.data.engines import open_engine
-from f2sl.data.stream.table import StreamTable
+from f2sl.data.stream import StreamTable
 from f2sl.errors import DataError
 from f2sl.stats.answers import INCONCLUSIVE
 from f2sl.stats.choose import make_score, make_test, related_pairs, significant_pairs

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers, Mask
 from f2sl.data.memory.table import MemoryTable
-from f2sl.data.moments import DIGITS, Moments, Scaling
+from f2sl.data.moments import DIGITS, Moments, Scaling, in_fine_units, products_of
 from f2sl.data.table import Arrays, Block, Table
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class AvailableMoments(Moments):
         unit = scaling.coarse_unit
         first = coarse * unit + fine  # of the row's column, over the samples that have the other
         squares, products = (
-            (a * unit + b) * unit + c for a, b, c in (squares_and_products[:3], squares_and_products[3:])
+            in_fine_units(unit, squares_and_products[part]) for part in (slice(3), slice(3, 6))
         )
         with np.errstate(divide="ignore", invalid="ignore"):
             squares -= first * first / n_rows
@@ -117,7 +117,7 @@ class AvailableMoments(Moments):
             n_rows, sums, products = self._table.add_up(asked)
         unit = self.scaling.coarse_unit
         first = sums[:, 0] * unit + sums[:, 1]
-        both = (products[:, 0] * unit + products[:, 1]) * unit + products[:, 2]
+        both = in_fine_units(unit, products.swapaxes(0, 1))
         with np.errstate(divide="ignore", invalid="ignore"):
             both -= first[:, :, None] * first[:, None, :] / n_rows[:, None, None]
             squares = np.einsum("tii->ti", both)
@@ -156,7 +156,7 @@ def _sums_of_pairs(scaling: Scaling, block: Block) -> Arrays:
     coarse, fine = scaling.halves(values)
     # Squares are of whole numbers, and sums of some of them no larger than those of all: exact.
     of_first = (coarse, fine, coarse * coarse, 2.0 * coarse * fine, fine * fine)
-    return there @ there.T, *(part @ there.T for part in of_first), *_products(coarse, fine)
+    return there @ there.T, *(part @ there.T for part in of_first), *products_of(coarse, fine)
 
 
 def _questions_of_block(scaling: Scaling, variables: Integers, block: Block) -> Arrays:
@@ -166,14 +166,8 @@ def _questions_of_block(scaling: Scaling, variables: Integers, block: Block) -> 
     whole = np.empty((2, 0)), np.empty((3, 0, 0))
     if len(used) ** 2 <= PAIRS_PER_QUESTION * len(variables):
         coarse, fine = scaling.halves(numbers)
-        whole = np.stack([coarse.sum(axis=1), fine.sum(axis=1)]), np.stack(_products(coarse, fine))
+        whole = np.stack([coarse.sum(axis=1), fine.sum(axis=1)]), np.stack(products_of(coarse, fine))
     return _sums_of_questions(positions.reshape(variables.shape), _in_integers(scaling, numbers), whole)
-
-
-def _products(coarse: Floats, fine: Floats) -> tuple[Floats, Floats, Floats]:
-    """Sum the products of all pairs of columns: coarse with coarse, both mixed terms, fine with fine."""
-    mixed = coarse @ fine.T
-    return coarse @ coarse.T, mixed + mixed.T, fine @ fine.T
 
 
 def _in_integers(scaling: Scaling, numbers: Floats) -> Columns:
