@@ -62,11 +62,11 @@ def test_tiles_do_not_matter(monkeypatch):
 
 @pytest.mark.parametrize("place", [0.0, 1e6, -1e12])
 @pytest.mark.parametrize("unit", [1e-90, 1.0, 1e90])
-def test_place_and_unit_of_a_measurement_do_not_matter(position, unit):
+def test_place_and_unit_of_a_measurement_do_not_matter(place, unit):
     values = np.random.default_rng(0).normal(size=(2, 100))
     moved = values.copy()
-    moved[0] = (values[0] + position) * unit
-    rounding = max(1e-12, abs(position) * 1e-16)
+    moved[0] = (values[0] + place) * unit
+    rounding = max(1e-12, abs(place) * 1e-16)
     expected = np.corrcoef(values)[0, 1]
     assert moments(moved).correlations[0, 1] == pytest.approx(expected, abs=rounding)
 
