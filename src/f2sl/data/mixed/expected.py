@@ -39,6 +39,7 @@ from f2sl._progress import stage
 from f2sl._threads import one_blas_thread
 from f2sl.data.memory.table import MemoryTable
 from f2sl.data.mixed import _kernels
+from f2sl.data.mixed.basis import Hats
 from f2sl.data.moments import AddUp, Scaling
 from f2sl.data.table import Block
 
@@ -89,7 +90,8 @@ class Layout:
     """Where columns of a block go among the embedded ones.
 
     numbers : (n_numbers,) embedded column of each number; indicators : (all states,) that of each state, -1
-    for none; owner : (columns,) variable of each; states, of_numbers : variables of both kinds.
+    for none; owner : (columns,) variable of each; states, of_numbers : variables of both kinds; hats :
+    further columns of some numbers (`basis.py`), and of_hats : where these are.
     """
 
     scaling: Scaling
@@ -99,13 +101,15 @@ class Layout:
     owner: Integers
     states: Integers
     of_numbers: Integers
+    hats: Hats
+    of_hats: Integers
 
     def rows(self, block: Block, a: int, b: int) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         """Return both halves of some rows' columns, (rows, columns), and what is missing, (rows, variables).
 
         An indicator is one unit of the scale.
         """
-        coarse, fine = np.zeros((2, b - a, len(self.owner)))
+        coarse, fine, scale = *np.zeros((2, b - a, len(self.owner))), 2.0**self.scaling.coarse_bits
         missing = np.empty((b - a, len(self.states) + len(self.of_numbers)), np.bool_)
         numbers, codes = block.numbers[:, a:b], block.codes[:, a:b]
         coarse[:, self.numbers], fine[:, self.numbers] = (half.T for half in self.scaling.halves(numbers))
@@ -116,11 +120,17 @@ class Layout:
         for v, own in enumerate(codes):
             there = np.flatnonzero(own < self.cardinalities[v])
             column = self.indicators[first[v] + own[there].astype(np.int64)]
-            coarse[there[column >= 0], column[column >= 0]] = 2.0**self.scaling.coarse_bits
+            coarse[there[column >= 0], column[column >= 0]] = scale
+        if len(self.of_hats):
+            unit = self.scaling.coarse_unit
+            hats = scale * self.hats.of((coarse[:, self.numbers] + fine[:, self.numbers] / unit) / scale)
+            hats[missing[:, self.owner[self.of_hats]]] = 0.0
+            coarse[:, self.of_hats] = np.rint(hats)
+            fine[:, self.of_hats] = np.rint((hats - coarse[:, self.of_hats]) * unit)
         return coarse, fine, missing
 
 
-def _observed(layout: Layout, block: Block) -> tuple[Floats, ...]:
+def observed(layout: Layout, block: Block) -> tuple[Floats, ...]:
     """Sum up what a block has.
 
     Returns the samples that have both variables of each pair, (variables, variables); sums and sums of
@@ -213,7 +223,7 @@ def _fill_in(
 def expected(layout: Layout, n_rows: int, add_up: AddUp) -> Embedded:
     """Return the correlations of all columns, and how many samples have both variables of each pair."""
     c, scale = len(layout.owner), 2.0**layout.scaling.coarse_bits
-    pairs, sums, products, groups = add_up(partial(_observed, layout))
+    pairs, sums, products, groups = add_up(partial(observed, layout))
     weight = np.sqrt(pairs[np.ix_(layout.owner, layout.owner)])
     with one_blas_thread(), stage("filling in missing values") as advance:
         safe = _of_pairs(layout.owner, pairs, sums, products, scale)
@@ -241,7 +251,7 @@ def expected(layout: Layout, n_rows: int, add_up: AddUp) -> Embedded:
 def _of_pairs(owner: Integers, pairs: Floats, sums: Floats, products: Floats, scale: float) -> Fit:
     """Return mean and covariance to begin with: correlations of pairs, each on the samples that have both.
 
-    The sums are those of `_observed`. Correlations shrink, to 0 if they may be chance, and the matrix is made
+    The sums are those of `observed`. Correlations shrink, to 0 if they may be chance, and the matrix is made
     positive definite.
     """
     both = np.maximum(pairs, 1.0)[np.ix_(owner, owner)]
@@ -293,14 +303,20 @@ def of_rows(layout: Layout, table: MemoryTable, of_all: Embedded, steps: int) ->
     A column that does not vary is not correlated.
     """
     n_rows, c, mean, covariance = table.n_rows, len(layout.owner), of_all.mean, of_all.covariance
+    if mean is None or covariance is None:
+        return of_complete(layout, n_rows, table.add_up)
     with one_blas_thread():
-        if mean is None or covariance is None:
-            _, covariance = _step(layout, n_rows, table.add_up, np.zeros(c), None, True)
-            return _rounded(_correlations(covariance))
         for left in range(steps - 1, -1, -1):
             precision = _precision(covariance, _ridge(c, n_rows))
             mean, covariance = _step(layout, n_rows, table.add_up, mean, precision, left == 0)
         return _rounded(_correlations(covariance))
+
+
+def of_complete(layout: Layout, n_rows: int, add_up: AddUp) -> Floats:
+    """Return the correlations of rows without missing values."""
+    with one_blas_thread():
+        _, covariance = _step(layout, n_rows, add_up, np.zeros(len(layout.owner)), None, True)
+    return _rounded(_correlations(covariance))
 
 
 def _step(

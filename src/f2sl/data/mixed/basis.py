@@ -1,0 +1,163 @@
+"""Further columns for numbers whose relations are curved.
+
+The score "dg-bic" treats a number as one normal column, and sees of its relations what is linear in it. A
+number may stand for several columns, as a variable with states does: its value, and basis functions of it
+that the value cannot replace. This file decides which numbers have some, and computes them. All else follows
+from :class:`~f2sl.data.mixed.expected.Layout`: the one matrix, EM, replicates, blocks of rows anywhere.
+
+The basis functions are *hats*: lines that rise from 0 at one knot to 1 at the next and fall to 0 at the one
+behind it. Knots are `KNOTS` quantiles. With the value, and without the hats of the outer knots, they span
+the functions that are linear between knots (to within the lines at both ends).
+
+A number gets its hats if the relations of pairs are clearly curved. For each other variable, in its linear
+columns, there are two gains of log likelihood: of the number's value alone, and of its hats beside it. Each is
+less BIC's penalty and log(variables) for each of the two ends, which corrects for the number of pairs, and
+at least 0. With the sums of both, hats must have more than `CURVED` of the total twice: in all pairs of
+numbers together, and in all pairs of this number. A share, and not a significant gain, because with enough
+rows no relation is linear. And pairs of numbers decide first, because these are linear wherever the
+degenerate Gaussian holds, while the probability of a state is never linear in a number that the state
+shifts: there hats have up to 0.4 of a column, and in pairs of numbers at most 0.04 of a table. Where they
+have little, numbers keep one column, and hats cost nothing.
+
+About `ROWS` rows are enough to decide. They are chosen by their values, so that neither their order nor the
+blocks they come in matter.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from f2sl._arrays import Floats, Integers, Mask
+from f2sl._threads import one_blas_thread
+from f2sl.data.mixed import block_sums
+from f2sl.data.mixed.block_sums import CELL_BITS, CELLS
+from f2sl.data.moments import AddUp, Scaling
+from f2sl.data.table import Arrays, Block, Summand
+
+if TYPE_CHECKING:
+    from f2sl.data.mixed.expected import Layout
+
+KNOTS, CURVED = 5, 0.1
+"""Quantiles that are knots, and the least share of hats in what is explained. Both were chosen on
+sachs, mildew, hepar2, water and win95pts with half of the variables observed as numbers, and on the other
+networks for tuning in docs/evidence/mixed.md."""
+ROWS, MOST_COLUMNS, LEAST_ROWS = 8192, 1024, 64
+"""Rows that decide; columns beyond which no number gets hats; and rows of a pair that say anything."""
+RIDGE, MOST_EXPLAINED, DECIMALS = 1e-6, 1.0 - 1e-6, 6
+"""Added to the variances of columns, some of which determine each other; the R^2 beyond which more does not
+count; and the decimal places of what is compared."""
+
+
+class Hats(NamedTuple):
+    """Hat functions: the number that each is of, (m,), in ascending order, and its three knots, (m, 3).
+
+    Knots are in units of the number's scale (:class:`~f2sl.data.moments.Scaling`).
+
+    Examples
+    --------
+    >>> hats = Hats(np.array([0, 0]), np.array([[-1.0, 0.0, 2.0], [0.0, 2.0, 3.0]]))
+    >>> hats.of(np.array([[-2.0], [0.5], [2.5]])).tolist()
+    [[0.0, 0.0], [0.75, 0.25], [0.0, 0.5]]
+    """
+
+    number: Integers
+    knots: Floats
+
+    def of(self, values: Floats) -> Floats:
+        """Return the hats of scaled numbers, (rows, numbers), as columns, (rows, m)."""
+        own, (left, top, right) = values[:, self.number], self.knots.T
+        return np.clip(np.minimum((own - left) / (top - left), (right - own) / (right - top)), 0.0, 1.0)
+
+    def of_numbers(self, chosen: Mask) -> Hats:
+        """Return the hats of some of the numbers."""
+        own = chosen[self.number]
+        return Hats(self.number[own], self.knots[own])
+
+
+NO_HATS = Hats(np.empty(0, np.int64), np.empty((0, 3)))
+
+
+def possible_hats(scaling: Scaling, n_rows: int, add_up: AddUp) -> Hats:
+    """Return the hats of all numbers, with knots at quantiles; fewer where many rows have the same value."""
+    counted = partial(block_sums.cells_counted, scaling)
+    [counts] = add_up(partial(_of_some, ROWS / n_rows, counted))
+    number, knots = [], []
+    for v, own in enumerate(counts):
+        below = np.cumsum(own)
+        cells = np.unique(np.searchsorted(below, below[-1] * (np.arange(KNOTS) + 0.5) / KNOTS))
+        at = (cells + 0.5 - CELLS // 2) / 2.0**CELL_BITS
+        number += [v] * max(0, len(at) - 2)
+        knots += [at[i : i + 3] for i in range(len(at) - 2)]
+    return Hats(np.array(number, np.int64), np.array(knots).reshape(-1, 3))
+
+
+def curved(layout: Layout, n_rows: int, add_up: AddUp) -> Mask:
+    """Return for each number of a layout with hats whether its relations are clearly curved."""
+    from f2sl.data.mixed.expected import observed
+
+    with one_blas_thread():
+        pairs, sums, products, _ = add_up(partial(_of_some, ROWS / n_rows, partial(observed, layout)))
+        matrix = _correlations(layout.owner, pairs, sums, products, 2.0**layout.scaling.coarse_bits)
+        linear = np.ones(len(layout.owner), np.bool_)
+        linear[layout.of_hats] = False
+        # Columns of a variable made independent of each other; its value comes first, and stays.
+        of_all = _whitening(matrix, layout.owner)
+        own = layout.owner[linear]
+        of_linear = _whitening(matrix[np.ix_(linear, linear)], own)
+        matrix = of_all @ matrix[:, linear] @ of_linear.T
+    n, start = len(pairs), np.searchsorted(own, np.arange(len(pairs)))
+    widths = np.bincount(own, minlength=n)
+    gains = np.zeros((2, len(layout.of_numbers), n))  # of values, and of hats
+    for place in np.unique(layout.hats.number):
+        v = layout.of_numbers[place]
+        columns = np.flatnonzero(layout.owner == v)
+        joint = np.add.reduceat(matrix[columns, None] * matrix[None, columns], start, axis=2).transpose(
+            2, 0, 1
+        )
+        joint[v] = 0.0
+        left = np.linalg.slogdet(np.eye(len(columns)) - MOST_EXPLAINED * joint)
+        alone = -np.log1p(-MOST_EXPLAINED * np.minimum(joint[:, 0, 0], 1.0))
+        both = np.maximum(np.where(left.sign > 0, -left.logabsdet, -math.log(1.0 - MOST_EXPLAINED)), alone)
+        k, half = len(columns), 0.5 * np.where(pairs[v] < LEAST_ROWS, 0.0, pairs[v] - len(columns) - widths)
+        price = 0.5 * np.log(np.maximum(pairs[v], 1.0)) * widths
+        gains[0, place] = half * alone - price - 2.0 * math.log(n)
+        gains[1, place] = half * (both - alone) - (k - 1) * price - 2.0 * math.log(n)
+    gains = np.maximum(gains, 0.0)
+
+    def much(of_values: Floats, of_hats: Floats) -> Mask:
+        return np.asarray(np.round(of_hats - CURVED * (of_values + of_hats), DECIMALS) > 0.0)
+
+    return much(*gains.sum(axis=2)) & much(*gains[:, :, layout.of_numbers].sum(axis=(1, 2)))
+
+
+def _of_some(share: float, function: Summand, block: Block) -> Arrays:
+    """Apply a function to a share of the rows, chosen by the bits of their numbers in any order."""
+    if share >= 1.0:
+        return function(block)
+    bits = (block.numbers + 0.0).view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    bits = np.where(np.isnan(block.numbers), np.uint64(0), bits ^ bits >> np.uint64(32)).sum(axis=0)
+    bits = (bits ^ bits >> np.uint64(29)) * np.uint64(0xD6E8FEB86659FD93)
+    chosen = np.flatnonzero(bits < np.uint64(share * 2.0**64))
+    return function(Block(block.codes[:, chosen], block.numbers[:, chosen]))
+
+
+def _correlations(owner: Integers, pairs: Floats, sums: Floats, products: Floats, scale: float) -> Floats:
+    """Return the correlations of pairs of columns, each on the rows that have both."""
+    rows = np.maximum(pairs, 1.0)[np.ix_(owner, owner)]
+    means = sums[0][owner] / (rows * scale)
+    variances = sums[1][owner] / (rows * scale**2) - means * means
+    spreads = np.sqrt(np.where(variances > RIDGE**2, variances, np.inf))
+    return np.asarray((products / (rows * scale**2) - means * means.T) / (spreads * spreads.T))
+
+
+def _whitening(matrix: Floats, owner: Integers) -> Floats:
+    """Return the matrix that whitens the columns of each variable, one after the other."""
+    found = np.zeros_like(matrix)
+    for v in np.unique(owner):
+        own = np.ix_(owner == v, owner == v)
+        found[own] = np.linalg.inv(np.linalg.cholesky(matrix[own] + RIDGE * np.eye(len(matrix[own]))))
+    return found
