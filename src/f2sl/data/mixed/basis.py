@@ -10,8 +10,8 @@ behind it. Knots are `KNOTS` quantiles. With the value, and without the hats of 
 the functions that are linear between knots (to within the lines at both ends).
 
 A number gets its hats if the relations of pairs are clearly curved. For each other variable, in its linear
-columns, there are two gains of log likelihood: of the number's value alone, and of its hats beside it. Each is
-less BIC's penalty and log(variables) for each of the two ends, which corrects for the number of pairs, and
+columns, there are two gains of log likelihood: of the number's value alone, and of its hats beside it. Each
+is less BIC's penalty and log(variables) for each of the two ends, which corrects for the number of pairs, and
 at least 0. With the sums of both, hats must have more than `CURVED` of the total twice: in all pairs of
 numbers together, and in all pairs of this number. A share, and not a significant gain, because with enough
 rows no relation is linear. And pairs of numbers decide first, because these are linear wherever the
@@ -19,8 +19,8 @@ degenerate Gaussian holds, while the probability of a state is never linear in a
 shifts: there hats have up to 0.4 of a column, and in pairs of numbers at most 0.04 of a table. Where they
 have little, numbers keep one column, and hats cost nothing.
 
-About `ROWS` rows are enough to decide. They are chosen by their values, so that neither their order nor the
-blocks they come in matter.
+About `ROWS` rows are enough to decide, of those without missing values. They are chosen by their values, so
+that neither their order nor the blocks they come in matter.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ KNOTS, CURVED = 5, 0.1
 sachs, mildew, hepar2, water and win95pts with half of the variables observed as numbers, and on the other
 networks for tuning in docs/evidence/mixed.md."""
 ROWS, MOST_COLUMNS, LEAST_ROWS = 8192, 1024, 64
-"""Rows that decide; columns beyond which no number gets hats; and rows of a pair that say anything."""
+"""Rows that decide; columns beyond which no number gets hats; and fewer say nothing."""
 RIDGE, MOST_EXPLAINED, DECIMALS = 1e-6, 1.0 - 1e-6, 6
 """Added to the variances of columns, some of which determine each other; the R^2 beyond which more does not
 count; and the decimal places of what is compared."""
@@ -97,41 +97,41 @@ def possible_hats(scaling: Scaling, n_rows: int, add_up: AddUp) -> Hats:
 
 def curved(layout: Layout, n_rows: int, add_up: AddUp) -> Mask:
     """Return for each number of a layout with hats whether its relations are clearly curved."""
-    from f2sl.data.mixed.expected import observed
-
+    count, sums, products = add_up(partial(_of_some, ROWS / n_rows, partial(_complete_sums, layout)))
+    rows, found = float(count[0]), np.zeros(len(layout.of_numbers), np.bool_)
+    if rows < LEAST_ROWS:
+        return found
     with one_blas_thread():
-        pairs, sums, products, _ = add_up(partial(_of_some, ROWS / n_rows, partial(observed, layout)))
-        matrix = _correlations(layout.owner, pairs, sums, products, 2.0**layout.scaling.coarse_bits)
+        matrix = _correlations(products / rows - np.outer(sums, sums) / rows**2)
         linear = np.ones(len(layout.owner), np.bool_)
         linear[layout.of_hats] = False
         # Columns of a variable made independent of each other; its value comes first, and stays.
-        of_all = _whitening(matrix, layout.owner)
         own = layout.owner[linear]
         of_linear = _whitening(matrix[np.ix_(linear, linear)], own)
-        matrix = of_all @ matrix[:, linear] @ of_linear.T
-    n, start = len(pairs), np.searchsorted(own, np.arange(len(pairs)))
-    widths = np.bincount(own, minlength=n)
-    gains = np.zeros((2, len(layout.of_numbers), n))  # of values, and of hats
+        matrix = _whitening(matrix, layout.owner) @ matrix[:, linear] @ of_linear.T
+    variables, start, widths = np.unique(own, return_index=True, return_counts=True)
+    price, ends = 0.5 * math.log(rows) * widths, 2.0 * math.log(len(variables))
+    gains = np.zeros((2, len(found), len(variables)))  # of values, and of hats
     for place in np.unique(layout.hats.number):
         v = layout.of_numbers[place]
         columns = np.flatnonzero(layout.owner == v)
-        joint = np.add.reduceat(matrix[columns, None] * matrix[None, columns], start, axis=2).transpose(
-            2, 0, 1
-        )
-        joint[v] = 0.0
+        joint = np.add.reduceat(matrix[columns, None] * matrix[None, columns], start, axis=2)
+        joint = np.where(variables == v, 0.0, joint).transpose(2, 0, 1)
         left = np.linalg.slogdet(np.eye(len(columns)) - MOST_EXPLAINED * joint)
         alone = -np.log1p(-MOST_EXPLAINED * np.minimum(joint[:, 0, 0], 1.0))
         both = np.maximum(np.where(left.sign > 0, -left.logabsdet, -math.log(1.0 - MOST_EXPLAINED)), alone)
-        k, half = len(columns), 0.5 * np.where(pairs[v] < LEAST_ROWS, 0.0, pairs[v] - len(columns) - widths)
-        price = 0.5 * np.log(np.maximum(pairs[v], 1.0)) * widths
-        gains[0, place] = half * alone - price - 2.0 * math.log(n)
-        gains[1, place] = half * (both - alone) - (k - 1) * price - 2.0 * math.log(n)
+        k = len(columns)
+        half = 0.5 * np.maximum(rows - k - widths, 0.0)
+        gains[0, place] = half * alone - price - ends
+        gains[1, place] = half * (both - alone) - (k - 1) * price - ends
     gains = np.maximum(gains, 0.0)
 
     def much(of_values: Floats, of_hats: Floats) -> Mask:
         return np.asarray(np.round(of_hats - CURVED * (of_values + of_hats), DECIMALS) > 0.0)
 
-    return much(*gains.sum(axis=2)) & much(*gains[:, :, layout.of_numbers].sum(axis=(1, 2)))
+    return much(*gains.sum(axis=2)) & much(
+        *gains[:, :, np.isin(variables, layout.of_numbers)].sum(axis=(1, 2))
+    )
 
 
 def _of_some(share: float, function: Summand, block: Block) -> Arrays:
@@ -145,13 +145,18 @@ def _of_some(share: float, function: Summand, block: Block) -> Arrays:
     return function(Block(block.codes[:, chosen], block.numbers[:, chosen]))
 
 
-def _correlations(owner: Integers, pairs: Floats, sums: Floats, products: Floats, scale: float) -> Floats:
-    """Return the correlations of pairs of columns, each on the rows that have both."""
-    rows = np.maximum(pairs, 1.0)[np.ix_(owner, owner)]
-    means = sums[0][owner] / (rows * scale)
-    variances = sums[1][owner] / (rows * scale**2) - means * means
-    spreads = np.sqrt(np.where(variances > RIDGE**2, variances, np.inf))
-    return np.asarray((products / (rows * scale**2) - means * means.T) / (spreads * spreads.T))
+def _complete_sums(layout: Layout, block: Block) -> Arrays:
+    """Count the rows without missing values; sum up their columns, and the products of pairs of columns."""
+    coarse, _, missing = layout.rows(block, 0, block.numbers.shape[1])
+    coarse = coarse[~missing.any(axis=1)] / 2.0**layout.scaling.coarse_bits
+    return np.array([len(coarse)]), coarse.sum(axis=0), coarse.T @ coarse
+
+
+def _correlations(covariance: Floats) -> Floats:
+    """Return the correlations of columns; those that do not vary are not correlated."""
+    variances = np.diag(covariance)
+    weights = np.where(variances > RIDGE**2, 1.0 / np.sqrt(np.maximum(variances, RIDGE**2)), 0.0)
+    return np.asarray(covariance * np.outer(weights, weights))
 
 
 def _whitening(matrix: Floats, owner: Integers) -> Floats:

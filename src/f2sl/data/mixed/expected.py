@@ -130,7 +130,7 @@ class Layout:
         return coarse, fine, missing
 
 
-def observed(layout: Layout, block: Block) -> tuple[Floats, ...]:
+def _observed(layout: Layout, block: Block) -> tuple[Floats, ...]:
     """Sum up what a block has.
 
     Returns the samples that have both variables of each pair, (variables, variables); sums and sums of
@@ -223,7 +223,7 @@ def _fill_in(
 def expected(layout: Layout, n_rows: int, add_up: AddUp) -> Embedded:
     """Return the correlations of all columns, and how many samples have both variables of each pair."""
     c, scale = len(layout.owner), 2.0**layout.scaling.coarse_bits
-    pairs, sums, products, groups = add_up(partial(observed, layout))
+    pairs, sums, products, groups = add_up(partial(_observed, layout))
     weight = np.sqrt(pairs[np.ix_(layout.owner, layout.owner)])
     with one_blas_thread(), stage("filling in missing values") as advance:
         safe = _of_pairs(layout.owner, pairs, sums, products, scale)
@@ -251,7 +251,7 @@ def expected(layout: Layout, n_rows: int, add_up: AddUp) -> Embedded:
 def _of_pairs(owner: Integers, pairs: Floats, sums: Floats, products: Floats, scale: float) -> Fit:
     """Return mean and covariance to begin with: correlations of pairs, each on the samples that have both.
 
-    The sums are those of `observed`. Correlations shrink, to 0 if they may be chance, and the matrix is made
+    The sums are those of `_observed`. Correlations shrink, to 0 if they may be chance, and the matrix is made
     positive definite.
     """
     both = np.maximum(pairs, 1.0)[np.ix_(owner, owner)]
