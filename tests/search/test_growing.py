@@ -264,3 +264,13 @@ def test_batches_of_disturbances_grow_slowly(monkeypatch):
     assert made[0] == 1
     assert sum(made) == 140
     assert all(after <= 2 * before for before, after in pairwise(made))
+
+
+def test_an_identifier_that_is_kept_is_linked_to_nothing():
+    """Its indicators determine every other column."""
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=200)
+    frame = {"id": [f"p{i}" for i in range(200)], "a": a, "b": a + rng.normal(size=200)}
+    learned = f2sl.learn(frame, keep=["id"], stability=0)
+    assert learned.graph_.undirected_edges == [("a", "b")] and not learned.graph_.directed_edges
+    assert np.isfinite(learned.score_)

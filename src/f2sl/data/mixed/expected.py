@@ -43,8 +43,9 @@ from f2sl.data.mixed.basis import Hats
 from f2sl.data.moments import AddUp, Scaling
 from f2sl.data.table import Block
 
-MOST_STEPS, NEAR = 50, 0.02
-"""Steps at most, and the change of correlations at which they end, in standard errors."""
+MOST_STEPS, NEAR, FAR = 50, 0.02, 0.1
+"""Steps at most, the change of correlations at which they end, in standard errors, and the change in the last
+step that is worth a note."""
 WORK, LEAST_STEPS, FEWEST_STEPS = 1e10, 2, 1
 """Multiplications of all steps together, and steps of a table that needs more; with fewer than two rows for
 each column, where predictions are mostly noise."""
@@ -75,7 +76,8 @@ class Embedded:
     """Correlations of numbers and indicators; the columns of v are ``start[v]`` to ``start[v + 1]``.
 
     `together` counts the samples that have both variables of each pair, (n_variables, n_variables). `mean`
-    and `covariance` are those of the scaled columns; None without missing values.
+    and `covariance` are those of the scaled columns; None without missing values. `change` is the largest
+    change of a correlation in the last step of EM, in standard errors.
     """
 
     correlations: Floats
@@ -83,6 +85,17 @@ class Embedded:
     together: Integers
     mean: Floats | None = None
     covariance: Floats | None = None
+    change: float = 0.0
+
+    @property
+    def note(self) -> str:
+        """Note that the steps of EM did not suffice, "" if they did."""
+        if self.change <= FAR:
+            return ""
+        return (
+            f"missing values: correlations still changed by {self.change:.1f} standard errors when the steps "
+            "of EM ran out, so weak edges are uncertain; leaving out columns with many missing values helps"
+        )
 
 
 @dataclass(frozen=True)
@@ -245,7 +258,8 @@ def expected(layout: Layout, n_rows: int, add_up: AddUp) -> Embedded:
                 longest = length
             advance(1.0 / steps)
     start = np.searchsorted(layout.owner, np.arange(len(pairs) + 1))
-    return Embedded(_rounded(_correlations(found[1])), start, pairs.astype(np.int64), *found)
+    correlations = _rounded(_correlations(found[1]))
+    return Embedded(correlations, start, pairs.astype(np.int64), *found, float(changes.max()))
 
 
 def _of_pairs(owner: Integers, pairs: Floats, sums: Floats, products: Floats, scale: float) -> Fit:

@@ -179,7 +179,10 @@ class ConditionalGaussianBIC(Score):
 
 
 NEVER = 10.0
-"""Penalty for each row where no sample has both variables: more than any parent gains (`COLLINEAR`)."""
+"""Penalty for each row where no sample has both variables, or these have too many columns: more than any
+parent gains (`COLLINEAR`)."""
+ROWS_PER_COLUMN = 2
+"""Rows that two variables need for each of their columns: an identifier that is kept explains everything."""
 
 
 @dataclass(frozen=True)
@@ -271,7 +274,8 @@ def prices(data: MixedEngine | AvailableMoments) -> Floats:
     """Return the penalty of "dg-bic" for each parent (row) of each child (column)."""
     sizes, together = np.diff(data.embedded.start).astype(np.float64), data.embedded.together
     found = 0.5 * math.log(data.n_rows) * np.outer(sizes, sizes) * (data.n_rows / np.maximum(together, 1))
-    return np.asarray(np.where(together > 0, found, NEVER * data.n_rows))
+    possible = (together > 0) & (np.add.outer(sizes, sizes) <= data.n_rows / ROWS_PER_COLUMN)
+    return np.asarray(np.where(possible, found, NEVER * data.n_rows))
 
 
 def embedded_columns(data: MixedEngine | AvailableMoments, sets: Integers) -> Queries:
