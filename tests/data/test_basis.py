@@ -11,12 +11,12 @@ from f2sl.data.mixed.engine import MixedEngine
 from f2sl.data.stream.table import StreamTable
 from mixed_tools import mixed_table
 
-KINDS = ["number", "number", "number", "states"]
+KINDS = ["continuous", "continuous", "continuous", "discrete"]
 
 
-def columns_of(rows, curved, seed=0):
+def columns_of(rows, curved, random_state=0):
     """Draw a number, one that depends on it by a curve or a line, one that is linear in it, and states."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     x = rng.normal(size=rows)
     y = (np.abs(x) if curved else x) + 0.3 * rng.normal(size=rows)
     return [x, y, x + rng.normal(size=rows), (y + rng.normal(size=rows) > 0.7).astype(np.int64)]
@@ -87,7 +87,7 @@ def test_curved_relations_are_found(monkeypatch, share_missing):
 
 
 def test_a_number_with_few_values_has_fewer_hats():
-    table = mixed_table([np.arange(300.0) % 3, np.arange(300) % 2], ["number", "states"])
+    table = mixed_table([np.arange(300.0) % 3, np.arange(300) % 2], ["continuous", "discrete"])
     with MixedEngine(table, 1) as engine:
         found = basis.possible_hats(engine.layout.scaling, 300, table.add_up)
     assert found.number.tolist() == [0]  # that of the value in the middle

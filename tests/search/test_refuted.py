@@ -23,12 +23,12 @@ A, B, NUMBER, X, Y = range(5)
 OF_CAUSES = [(A, X), (B, X), (A, Y), (B, Y)]
 
 
-def interacting(n_rows, seed=0, effect=0.0):
+def interacting(n_rows, random_state=0, effect=0.0):
     """Draw two causes, two effects of both together, and a number that depends on the first cause.
 
     `effect` is that of the first effect on the second.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     a, b = rng.integers(0, 3, (2, n_rows))
     alike, some, many = (
         0.5 * (a == b),
@@ -100,10 +100,10 @@ def indicators(codes):
 
 @few_examples
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.02, 0.05, 0.1]))
-def test_an_arrow_is_dropped_as_its_two_statistics_say(seed, effect):
+def test_an_arrow_is_dropped_as_its_two_statistics_say(random_state, effect):
     """The decision follows from G2 and from the regression of indicators, both computed the slow way."""
     n_rows = 3_000
-    frame, codes = interacting(n_rows, seed, effect)
+    frame, codes = interacting(n_rows, random_state, effect)
     g2, freedom, _ = naive.independence_test(codes, 2, 3, (0, 1))
     given_causes = np.column_stack([indicators(codes[0]), indicators(codes[1])])
     left = naive_residual_covariance(np.column_stack([codes[2], codes[3]]).astype(float), given_causes)
@@ -118,15 +118,17 @@ def test_an_arrow_is_dropped_as_its_two_statistics_say(seed, effect):
     assert dropped == (far and in_doubt and excess < SHARE * expected)
 
 
-@pytest.mark.parametrize("seed", [0, 17])
-def test_all_dags_of_a_class_lose_the_same_edges(seed):
+@pytest.mark.parametrize("random_state", [0, 17])
+def test_all_dags_of_a_class_lose_the_same_edges(random_state):
     """The graph that is left does not depend on the names of columns, by which one of the DAGs is found."""
-    network = f2sl.random_network(12, 20, 3, kind="mixed", share_numbers=0.3, seed=seed)
-    frame = network.sample(3_000, seed=seed)
+    network = f2sl.random_network(12, 20, 3, kind="mixed", share_continuous=0.3, random_state=random_state)
+    frame = network.sample(3_000, random_state=random_state)
     rules, left = Constraints.none(12), set()
     with engine_of(frame) as engine:
         problem = of_blocks(engine, 2.0 * math.log(12), None, rules)
-        found = search_numbers(problem, [np.arange(12)], kicks=[20], moves=5, constraints=rules).arrows
+        found = search_numbers(
+            problem, [np.arange(12)], perturbations=[20], moves=5, constraints=rules
+        ).arrows
         for order in range(12):
             names = [f"{name:02}" for name in np.random.default_rng(order).permutation(12)]
             cpdag = f2sl.DAG.from_arrays(names, found).to_cpdag()

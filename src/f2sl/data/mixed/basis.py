@@ -112,8 +112,8 @@ def curved(layout: Layout, n_rows: int, add_up: AddUp) -> Mask:
     variables, start, widths = np.unique(own, return_index=True, return_counts=True)
     price, ends = 0.5 * math.log(rows) * widths, 2.0 * math.log(len(variables))
     gains = np.zeros((2, len(found), len(variables)))  # of values, and of hats
-    for place in np.unique(layout.hats.number):
-        v = layout.of_numbers[place]
+    for position in np.unique(layout.hats.number):
+        v = layout.of_numbers[position]
         columns = np.flatnonzero(layout.owner == v)
         joint = np.add.reduceat(matrix[columns, None] * matrix[None, columns], start, axis=2)
         joint = np.where(variables == v, 0.0, joint).transpose(2, 0, 1)
@@ -122,8 +122,8 @@ def curved(layout: Layout, n_rows: int, add_up: AddUp) -> Mask:
         both = np.maximum(np.where(left.sign > 0, -left.logabsdet, -math.log(1.0 - MOST_EXPLAINED)), alone)
         k = len(columns)
         half = 0.5 * np.maximum(rows - k - widths, 0.0)
-        gains[0, place] = half * alone - price - ends
-        gains[1, place] = half * (both - alone) - (k - 1) * price - ends
+        gains[0, position] = half * alone - price - ends
+        gains[1, position] = half * (both - alone) - (k - 1) * price - ends
     gains = np.maximum(gains, 0.0)
 
     def much(of_values: Floats, of_hats: Floats) -> Mask:

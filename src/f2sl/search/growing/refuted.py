@@ -46,7 +46,7 @@ Question = tuple[int, int, tuple[int, ...]]
 
 def without_refuted(data: MixedEngine, arrows: Integers, rules: Constraints) -> Integers:
     """Return the arrows less those that are refuted, one of a family at a time; required ones stay."""
-    if data.any_gaps:
+    if data.any_missing:
         return arrows
     parents: dict[int, list[int]] = {}
     for u, v in _canonical(data, arrows, rules).tolist():
@@ -85,7 +85,7 @@ def _canonical(data: MixedEngine, arrows: Integers, rules: Constraints) -> Integ
     owner = np.repeat(np.arange(data.n_variables), np.diff(data.embedded.start))
     related = np.bincount(owner, np.square(data.embedded.correlations).sum(axis=0), data.n_variables)
     order = np.lexsort((np.round(related, DIGITS), data.is_number))
-    names = np.array([f"{place:09}" for place in np.argsort(order)])  # free edges point to later names
+    names = np.array([f"{position:09}" for position in np.argsort(order)])  # free edges point to later names
     cpdag = DAG.from_arrays(names.tolist(), arrows).to_cpdag()
     free = cpdag.undirected_array
     forward, back = rules.allows(*free.T), rules.allows(*free.T[::-1])
