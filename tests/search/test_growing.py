@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import f2sl
 from f2sl._deadline import Deadline
 from f2sl.constraints import Constraints
 from f2sl.data.engines import open_engine
