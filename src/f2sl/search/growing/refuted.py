@@ -14,7 +14,9 @@ chi-squared distributions. The arrow is dropped if e is below h by `DEVIATIONS` 
 arrows into large families, of which the tables say nothing, stay, and with enough rows all true ones do.
 
 Which end of an edge is the child decides what it is tested given, and equivalent DAGs differ in that. So one
-member of the class is taken that depends on the data alone, not on names (`_canonical`).
+member of the class is taken that depends on the data alone, not on names (`_canonical`). The check of
+directions (:mod:`f2sl.learners.stability`) drops no arrows in its replicates, since that needs an engine for
+each: an arrow too many there hides colliders, so that fewer directions are called decided, not more.
 
 Strong relations have no finite "dg" statistic - N log(1 - r^2), while that of "cg" cannot exceed the
 entropies. So h is of N r^2, which is smaller.
@@ -90,9 +92,10 @@ def _canonical(data: MixedEngine, arrows: Integers, rules: Constraints) -> Integ
     free = cpdag.undirected_array
     forward, back = rules.allows(*free.T), rules.allows(*free.T[::-1])
     directed = np.concatenate([cpdag.directed_array, free[forward & ~back], free[back & ~forward][:, ::-1]])
-    found = consistent_extension(PDAG.from_arrays(cpdag.nodes, directed, free[forward & back])).directed_array
+    dag = consistent_extension(PDAG.from_arrays(cpdag.nodes, directed, free[forward & back]))
+    found = dag.directed_array
     obeys = rules.allows(*found.T).all() and rules.requires(*found.T).sum() == len(rules.required)
-    return found if obeys else arrows
+    return found if obeys and dag.is_consistent_extension else arrows
 
 
 def _known(data: MixedEngine, child: int, parents: list[int]) -> bool:
