@@ -16,7 +16,8 @@ arrows into large families, of which the tables say nothing, stay, and with enou
 Which end of an edge is the child decides what it is tested given, and equivalent DAGs differ in that. So one
 member of the class is taken that depends on the data alone, not on names (`_canonical`). The check of
 directions (:mod:`f2sl.learners.stability`) drops no arrows in its replicates, since that needs an engine for
-each: an arrow too many there hides colliders, so that fewer directions are called decided, not more.
+each and takes one to two times as long as the search: an arrow too many there hides colliders, so that fewer
+directions are called decided, not more.
 
 Strong relations have no finite "dg" statistic - N log(1 - r^2), while that of "cg" cannot exceed the
 entropies. So h is of N r^2, which is smaller.
