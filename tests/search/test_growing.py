@@ -13,6 +13,7 @@ from f2sl._deadline import Deadline
 from f2sl.constraints import Constraints
 from f2sl.data.engines import open_engine
 from f2sl.data.moments import Moments
+from f2sl.errors import F2SLWarning
 from f2sl.search.growing import OF_FAMILIES, OF_NUMBERS, numbers, stages
 from f2sl.search.growing.families import search_families
 from f2sl.search.growing.numbers import of_blocks, of_numbers, search_numbers
@@ -293,6 +294,7 @@ def test_an_identifier_that_is_kept_is_linked_to_nothing():
     rng = np.random.default_rng(0)
     a = rng.normal(size=200)
     frame = {"id": [f"p{i}" for i in range(200)], "a": a, "b": a + rng.normal(size=200)}
-    learned = f2sl.learn(frame, keep=["id"], stability=0)
+    with pytest.warns(F2SLWarning, match="like an identifier"):
+        learned = f2sl.learn(frame, keep=["id"], stability=0)
     assert learned.graph_.undirected_edges == [("a", "b")] and not learned.graph_.directed_edges
     assert np.isfinite(learned.score_)

@@ -26,7 +26,8 @@ and states the analysis of variance, for two numbers the squared correlation. So
 independent, and a link that is linear in the columns is found whatever the distribution of the noise. All
 comes from one matrix (:attr:`~f2sl.data.mixed.engine.MixedEngine.embedded`), so a family takes
 microseconds however many rows there are. What is not linear in the columns, such as an effect of two states
-together that neither has alone, is not seen.
+together that neither has alone, is not seen. A number whose relations are clearly curved has further
+columns (:mod:`f2sl.data.mixed.basis`).
 
 With missing values the matrix is that of the normal distribution that fits all rows best
 (:mod:`f2sl.data.mixed.expected`), and a parent costs the more, the fewer rows have both it and the child.
