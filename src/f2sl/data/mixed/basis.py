@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
 KNOTS, CURVED = 5, 0.1
 """Quantiles that are knots, and the least share of hats in what is explained. Both were chosen on sachs,
-mildew, hepar2, water and win95pts with half of the variables observed as numbers, and on other data sets of the
-random networks (docs/evidence/mixed.md)."""
+mildew, hepar2, water and win95pts with half of the variables observed as numbers, and on other data sets of
+the random networks (docs/evidence/mixed.md)."""
 ROWS, MOST_COLUMNS, LEAST_ROWS = 8192, 1024, 64
 """Rows that decide; most columns, with hats, of a table that gets any; and fewest rows that decide."""
 RIDGE, MOST_EXPLAINED, DECIMALS = 1e-6, 1.0 - 1e-6, 6
