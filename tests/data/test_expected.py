@@ -11,7 +11,7 @@ from f2sl.data.mixed import expected as em
 from f2sl.data.mixed.engine import MixedEngine
 from f2sl.data.mixed.expected import DIGITS, WIDE, _fill_in, of_rows
 from f2sl.data.moments import Moments
-from f2sl.data.stream.table import StreamTable
+from f2sl.data.stream import StreamTable
 from f2sl.learners.resample import gathered
 from marks import few_examples
 from mixed_tools import drawn_missing, mixed_columns, mixed_table

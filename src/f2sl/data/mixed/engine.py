@@ -368,7 +368,7 @@ class MixedEngine:
             for column, size in zip(self._table.columns, sizes.tolist(), strict=True)
         )
         recode = partial(block_sums.recoded, self._scaling, self.cuts, self.states, self.numbers)
-        table = self._table.recoded(columns, recode)
+        table = self._table.converted(columns, recode)
         engine: CountingEngine = table.counting_engine(self.threads.n_threads)
         self._opened += [_ReleasedBlocks(table), engine]
         return engine
@@ -596,11 +596,7 @@ class _ReleasedBlocks:
         self._table = table
 
     def __exit__(self, *error: object) -> None:
-        blocks = getattr(self._table, "blocks", None)
-        if blocks is None:
-            self._table.close()
-        else:
-            blocks.release()
+        self._table.release()
 
 
 def _kept(queries: Queries, wanted: NDArray[np.bool_]) -> Queries:
