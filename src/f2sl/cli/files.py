@@ -56,7 +56,7 @@ def check_distinct(path: Path, others: Iterable[Path]) -> None:
 def load_any_graph(truth: Path) -> PDAG:
     """Load the graph of a graph file, a network file or a bundled network."""
     from f2sl.graph import load_graph
-    from f2sl.graph.io import is_known
+    from f2sl.graph.formats import is_known
 
     if is_known(truth):
         return load_graph(truth)
@@ -72,7 +72,7 @@ def load_graph_or_network(given: Path) -> Any:
     """Load a network with its tables, a confidence or a graph from a file, or a bundled network."""
     from f2sl.confidence.result import FORMAT, Confidence
     from f2sl.graph.formats.json_file import NETWORK
-    from f2sl.graph.io import is_known
+    from f2sl.graph.formats import is_known
     from f2sl.network.bundled import load_network
 
     if _says(given, FORMAT):

@@ -94,7 +94,7 @@ def learn(
     with in_terms_of_flags():
         _check_files(reading, out, picture, page, truth)
         from f2sl.graph import PDAG, compare
-        from f2sl.graph.io import check_holds
+        from f2sl.graph.formats import check_holds
 
         true_graph = None if truth is None else load_any_graph(truth)
         learner, algorithm = _learner(algorithm, options, reading.jobs)

@@ -27,7 +27,7 @@ from f2sl.data.table import Table
 from f2sl.data.transform import for_learning
 from f2sl.errors import DataError, F2SLError, FileError, Interrupted, OptionError
 from f2sl.graph import check_writable
-from f2sl.graph.io import check_holds
+from f2sl.graph.formats import check_holds
 from f2sl.learners.base import STRUCTURE, StructureLearner
 from f2sl.learners.resample import BOOTSTRAP, METHODS, SUBSAMPLE, Resampling
 

@@ -123,6 +123,8 @@ def to_networkx(graph: PDAG) -> Any:
         made[a][b]["weight"] = weight
         if made.has_edge(b, a):
             made[b][a]["weight"] = weight
+    for a, b in graph.weak:
+        made[a][b]["weak"] = True
     return made
 
 
@@ -145,9 +147,12 @@ def from_networkx(graph_type: type[Graph], graph: Any) -> Graph:
         weights = np.array([_number(w) for _, _, w in graph.edges(data="weight")], dtype=np.float64)
     except (TypeError, ValueError):
         raise GraphError("an edge attribute 'weight' of the networkx graph is not a number") from None
-    if graph.is_directed():
-        return from_arcs(graph_type, nodes, arcs, weights)
-    return graph_type.from_arrays(nodes, None, arcs, None, weights)
+    if not graph.is_directed():
+        return graph_type.from_arrays(nodes, None, arcs, None, weights)
+    found = from_arcs(graph_type, nodes, arcs, weights)
+    weak = {(a, b) for a, b, marked in graph.edges(data="weak") if marked}
+    found.weak = frozenset(weak.intersection(found.directed_edges) if weak else ())
+    return found
 
 
 def _number(weight: Any) -> float:

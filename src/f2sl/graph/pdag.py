@@ -81,8 +81,8 @@ class PDAG:
         The kind of each column that the graph was learned from, or the intervals it was cut into; JSON files
         keep it.
     weak : frozenset of (str, str)
-        Arrows that are only weakly decided: a learner did not find them again from resampled rows. JSON files
-        keep them.
+        Arrows that are only weakly decided: a learner did not find them again from resampled rows. All files
+        but CSV and model strings keep them.
     learned_by : mapping or None
         Name of the learner, its options and options of reading that differ from the defaults, and the number
         of rows: enough to learn the graph again from the same table. JSON files keep it.
@@ -185,7 +185,7 @@ class PDAG:
         """Return a graph from a ``networkx`` Graph or DiGraph whose nodes are strings.
 
         In a DiGraph arcs in both directions make one undirected edge. The edge
-        attribute ``weight`` is kept.
+        attributes ``weight`` and ``weak`` are kept.
         """
         from f2sl.graph.convert import from_networkx
 
@@ -512,7 +512,7 @@ class PDAG:
     def to_networkx(self) -> Any:
         """Return a ``networkx.DiGraph``; an undirected edge becomes two arcs.
 
-        Weights become the edge attribute ``weight``.
+        Weights become the edge attribute ``weight``; edges in `weak` get the attribute ``weak``.
         """
         from f2sl.graph.convert import to_networkx
 
@@ -575,7 +575,7 @@ class PDAG:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the graph to `path`, replacing an existing file; see :func:`save_graph`."""
-        from f2sl.graph.io import save_graph
+        from f2sl.graph.formats import save_graph
 
         save_graph(self, path)
 

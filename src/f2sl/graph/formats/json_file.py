@@ -26,7 +26,7 @@ from f2sl._constants import INTERVAL, OTHER
 from f2sl.errors import GraphError, OptionError
 from f2sl.graph.dag import DAG
 from f2sl.graph.extension import directed_by
-from f2sl.graph.formats.common import NO_WEIGHT, FormatError, arrows, as_class, decoded, lines, parsed_weight
+from f2sl.graph.formats.common import NO_WEIGHT, FormatError, as_class, decoded, edges_of, parsed_weight
 from f2sl.graph.pdag import PDAG
 
 if TYPE_CHECKING:
@@ -55,9 +55,9 @@ def write(graph: PDAG, form: str = FORMAT, more: Mapping[str, Any] | None = None
         yield '],"weights":null'
     else:
         yield '],"weights":{"directed":['
-        yield from _joined(weight or "null" for _, _, weight in arrows(graph))
+        yield from _joined(edge.weight or "null" for edge in edges_of(graph) if edge.directed)
         yield '],"undirected":['
-        yield from _joined(weight or "null" for _, _, weight in lines(graph))
+        yield from _joined(edge.weight or "null" for edge in edges_of(graph) if not edge.directed)
         yield "]}"
     if (dag := _one_dag(graph)) is not None:
         yield f',"dag":{_compact(dag.directed_edges)}'

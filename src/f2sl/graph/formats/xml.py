@@ -1,4 +1,4 @@
-"""Safe XML parsing for network formats, with line numbers of elements.
+"""Safe XML parsing for the formats of graphs and networks, with line numbers of elements.
 
 Entities are refused, because they can make small files huge and read other files; so is deep nesting. A
 document type declaration is skipped; nothing outside the file is ever read.
@@ -7,6 +7,7 @@ document type declaration is skipped; nothing outside the file is ever read.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NoReturn
@@ -15,12 +16,12 @@ from xml.sax.saxutils import escape
 
 from f2sl.errors import shown
 from f2sl.graph.formats.common import FormatError
-from f2sl.graph.formats.graphml_file import as_id
 
 DEEPEST = 100
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
-@dataclass
+@dataclass(slots=True)
 class Element:
     """Element with its lower-case tag, its attributes, its own text, and its child elements."""
 
@@ -81,7 +82,7 @@ def parse(content: bytes, root: str) -> Element:
         raise FormatError(problem, parser.CurrentLineNumber)
 
     def refuse(*_: object) -> NoReturn:
-        fail("the file has entities of its own, which are not read")
+        fail("the file has entities of its own, in a document type declaration, which are not read")
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         if len(within) > DEEPEST:
@@ -105,6 +106,13 @@ def parse(content: bytes, root: str) -> Element:
     if found.tag != root:
         raise FormatError(f"the file is a <{found.tag}>, not a <{root}>", found.line)
     return found
+
+
+def as_id(name: str) -> str:
+    """Return a name in a form that XML can hold: unchanged, or as a JSON string."""
+    if not name.startswith('"') and not _NOT_XML.search(name):
+        return name
+    return _NOT_XML.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(name, ensure_ascii=False))
 
 
 def as_text(name: str) -> str:
