@@ -61,7 +61,7 @@ def load_any_graph(truth: Path) -> PDAG:
     if is_known(truth):
         return load_graph(truth)
     from f2sl.network.bundled import NETWORKS, load_network
-    from f2sl.network.files import suffix_of
+    from f2sl.network.formats import suffix_of
 
     if str(truth) in NETWORKS or suffix_of(truth) or not truth.suffix:
         return load_network(str(truth)).graph
@@ -71,8 +71,8 @@ def load_any_graph(truth: Path) -> PDAG:
 def load_graph_or_network(given: Path) -> Any:
     """Load a network with its tables, a confidence or a graph from a file, or a bundled network."""
     from f2sl.confidence.result import FORMAT, Confidence
-    from f2sl.graph.formats.json_file import NETWORK
     from f2sl.graph.formats import is_known
+    from f2sl.graph.formats.json_file import NETWORK
     from f2sl.network.bundled import load_network
 
     if _says(given, FORMAT):

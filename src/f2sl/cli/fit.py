@@ -46,7 +46,7 @@ def fit(
         if out is None:
             raise OptionError("nothing to write: give --out FILE.bif")
         from f2sl.graph.atomic import check_can_write
-        from f2sl.network.files import check_can_save
+        from f2sl.network.formats import check_can_save
 
         check_can_save((), out)
         check_can_write(out)

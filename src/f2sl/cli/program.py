@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 from f2sl._memory import NUMPY_ADDRESS_SPACE, short_of_addresses
 from f2sl._synonyms import SAME_FLAGS, option_answer
 from f2sl._version import __version__
-from f2sl.cli.commands import COMMANDS, PACKAGES
+from f2sl.cli import COMMANDS, PACKAGES
 from f2sl.cli.help import GroupedCommand, PlainParameters, examples
 from f2sl.errors import F2SLError, OptionError, unknown_name
 

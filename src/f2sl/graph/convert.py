@@ -86,7 +86,8 @@ def from_adjacency(graph_type: type[Graph], matrix: Any, nodes: Sequence[str] | 
 
 def to_adjacency(graph: PDAG, sparse: bool) -> Any:
     """Return the adjacency matrix; see :meth:`PDAG.to_adjacency`."""
-    arcs = _arcs(graph)
+    lines = graph.undirected_array
+    arcs = np.concatenate((graph.directed_array, lines, lines[:, ::-1]))
     shape = (graph.n_nodes, graph.n_nodes)
     if sparse:
         from scipy.sparse import csr_matrix
@@ -95,12 +96,6 @@ def to_adjacency(graph: PDAG, sparse: bool) -> Any:
     matrix = np.zeros(shape, dtype=np.uint8)
     matrix[arcs[:, 0], arcs[:, 1]] = 1
     return matrix
-
-
-def _arcs(graph: PDAG) -> IntArray:
-    """Return all arcs; an undirected edge gives two opposite ones."""
-    lines = graph.undirected_array
-    return np.concatenate((graph.directed_array, lines, lines[:, ::-1]))
 
 
 def to_networkx(graph: PDAG) -> Any:
@@ -144,7 +139,7 @@ def from_networkx(graph_type: type[Graph], graph: Any) -> Graph:
     rows = [(number[a], number[b]) for a, b in graph.edges]
     arcs = np.array(rows, dtype=np.int64).reshape(-1, 2)
     try:
-        weights = np.array([_number(w) for _, _, w in graph.edges(data="weight")], dtype=np.float64)
+        weights = np.array([np.nan if w is None else float(w) for _, _, w in graph.edges(data="weight")])
     except (TypeError, ValueError):
         raise GraphError("an edge attribute 'weight' of the networkx graph is not a number") from None
     if not graph.is_directed():
@@ -153,10 +148,6 @@ def from_networkx(graph_type: type[Graph], graph: Any) -> Graph:
     weak = {(a, b) for a, b, marked in graph.edges(data="weak") if marked}
     found.weak = frozenset(weak.intersection(found.directed_edges) if weak else ())
     return found
-
-
-def _number(weight: Any) -> float:
-    return float("nan") if weight is None else float(weight)
 
 
 def to_frame(graph: PDAG) -> Any:
@@ -207,7 +198,12 @@ def from_causallearn(graph_type: type[Graph], graph: Any) -> Graph:
     ([('a', 'b')], [('b', 'c')])
     """
     graph = getattr(graph, "G", graph)
-    names = _names_of(graph)
+    if hasattr(graph, "get_node_names"):
+        names = list(graph.get_node_names())
+    elif hasattr(graph, "nodes") and hasattr(graph, "graph"):
+        names = [node.get_name() if hasattr(node, "get_name") else node for node in graph.nodes]
+    else:
+        raise GraphError(f"not a graph of causal-learn, with nodes and a matrix: {type(graph).__name__}")
     marks = np.asarray(getattr(graph, "graph", None))
     if marks.shape != (len(names), len(names)) or marks.dtype.kind not in "iuf":
         raise GraphError(
@@ -226,12 +222,3 @@ def from_causallearn(graph_type: type[Graph], graph: Any) -> Graph:
         raise GraphError(f"edges of a PDAG are -> or -, not {what}{where}")
     arrows = np.concatenate([np.column_stack([a, b])[forward], np.column_stack([b, a])[back]])
     return graph_type.from_arrays(names, arrows, np.column_stack([a, b])[lines])
-
-
-def _names_of(graph: Any) -> list[str]:
-    """Return the names of the nodes of a graph of causal-learn."""
-    if hasattr(graph, "get_node_names"):
-        return list(graph.get_node_names())
-    if not hasattr(graph, "nodes") or not hasattr(graph, "graph"):
-        raise GraphError(f"not a graph of causal-learn, with nodes and a matrix: {type(graph).__name__}")
-    return [node.get_name() if hasattr(node, "get_name") else node for node in graph.nodes]

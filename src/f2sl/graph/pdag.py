@@ -31,14 +31,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from f2sl.errors import GraphError, unknown_name
-from f2sl.graph import _validate
 from f2sl.graph._arrays import (
     Adjacency,
     FloatArray,
     IntArray,
     adjacency,
     both_ways,
+    check_simple,
+    checked_nodes,
+    edge_rows,
+    edge_weights,
     first_topological_order,
+    matched_weights,
+    numbered_edges,
     pair_keys,
 )
 
@@ -119,15 +124,15 @@ class PDAG:
         *,
         weights: Mapping[tuple[str, str], float] | None = None,
     ) -> None:
-        names = _validate.checked_nodes(nodes)
+        names = checked_nodes(nodes)
         index = {name: i for i, name in enumerate(names)}
         arrows, lines = list(directed), list(undirected)
         rows = (
-            _validate.numbered_edges(arrows, index, "directed"),
-            _validate.numbered_edges(lines, index, "undirected"),
+            numbered_edges(arrows, index, "directed"),
+            numbered_edges(lines, index, "undirected"),
         )
-        _validate.check_simple(names, *rows)
-        given = _validate.matched_weights(weights, [(a, b) for a, b in arrows], [(a, b) for a, b in lines])
+        check_simple(names, *rows)
+        given = matched_weights(weights, [(a, b) for a, b in arrows], [(a, b) for a, b in lines])
         self._store(names, *rows, *given)
 
     @classmethod
@@ -155,10 +160,10 @@ class PDAG:
         >>> PDAG.from_arrays(["a", "b", "c"], directed=[[2, 0]]).directed_edges
         [('c', 'a')]
         """
-        names = _validate.checked_nodes(nodes)
-        arrows = _validate.edge_rows(directed, len(names), "directed")
-        lines = _validate.edge_rows(undirected, len(names), "undirected")
-        _validate.check_simple(names, arrows, lines)
+        names = checked_nodes(nodes)
+        arrows = edge_rows(directed, len(names), "directed")
+        lines = edge_rows(undirected, len(names), "undirected")
+        check_simple(names, arrows, lines)
         graph = cls.__new__(cls)
         graph._store(names, arrows, lines, weights_directed, weights_undirected)
         return graph
@@ -219,8 +224,8 @@ class PDAG:
         self._nodes = nodes
         rows = (directed, np.sort(undirected, axis=1))
         given = (
-            _validate.edge_weights(weights_directed, len(directed), "directed"),
-            _validate.edge_weights(weights_undirected, len(undirected), "undirected"),
+            edge_weights(weights_directed, len(directed), "directed"),
+            edge_weights(weights_undirected, len(undirected), "undirected"),
         )
         sorted_rows, sorted_weights = [], []
         for edges, weights in zip(rows, given, strict=True):
@@ -431,7 +436,7 @@ class PDAG:
 
     def reorder(self, nodes: Sequence[str]) -> Self:
         """Return the same graph with its nodes listed in the order of `nodes`."""
-        names = _validate.checked_nodes(nodes)
+        names = checked_nodes(nodes)
         place = {name: i for i, name in enumerate(names)}
         for name in names:
             self._number(name)
@@ -483,7 +488,7 @@ class PDAG:
         >>> chain.to_cpdag(Knowledge(roots=["a"])).directed_edges
         [('a', 'b'), ('b', 'c')]
         """
-        from f2sl.graph.cpdag import cpdag_of
+        from f2sl.graph.dag import cpdag_of
         from f2sl.graph.meek import narrowed
 
         known = self.knowledge if knowledge is None else knowledge

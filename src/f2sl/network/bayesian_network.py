@@ -19,7 +19,7 @@ Gaussian* (Lauritzen and Wermuth 1989). Without states they are Gaussian, and :c
 computes their covariances.
 
 The methods are implemented in separate modules: ``sampling``, ``fitting``, ``likelihood``, ``inference``,
-``predicting``, ``files``.
+``predicting``, ``formats``.
 
 References
 ----------
@@ -583,6 +583,6 @@ class BayesianNetwork:
         followed by ``.gz`` or ``.xz``. Only ``.json`` and ``.net`` support numbers. The file is written
         completely or not at all. :func:`f2sl.load_network` gives back the same network, to the last bit.
         """
-        from f2sl.network.files import save_network
+        from f2sl.network.formats import save_network
 
         save_network(self, path)

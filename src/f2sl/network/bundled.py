@@ -29,7 +29,7 @@ from pathlib import Path
 from f2sl._constants import STAND_IN
 from f2sl.errors import OptionError, shown, unknown_name
 from f2sl.network.bayesian_network import BayesianNetwork
-from f2sl.network.files import FORMATS, read_network, suffix_of
+from f2sl.network.formats import FORMATS, read_network, suffix_of
 from f2sl.network.random import random_network
 
 REPOSITORY = (

@@ -17,7 +17,7 @@ mixed graphs that all programs can read, so an undirected edge is written as two
 programs are read in the same way: two opposite arcs are one undirected edge.
 
 Each format is a module with ``write(graph)``, which yields pieces of text, and ``read(content)``, which takes
-the bytes of a file and raises :class:`~f2sl.graph.formats.common.FormatError`, with the line where it is known.
+the bytes of a file and raises :class:`~f2sl.graph.formats.common.FormatError`, with the line if it is known.
 
 A file says whether its graph was a DAG, except for CSV. Where it does not say, a graph that can be a DAG
 becomes one. ``is_consistent_extension`` and ``arrowheads_lost`` describe how a DAG was made; they are not

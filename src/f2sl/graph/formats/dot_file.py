@@ -121,7 +121,6 @@ def read(content: bytes) -> PDAG:
     return draft.finish()
 
 
-
 def parse(text: str) -> list[Statement]:
     """Return the statements: edges, names of nodes, and settings ``(key, value)``.
 

@@ -1,8 +1,8 @@
 """GML, the Graph Modelling Language; NetworkX reads it.
 
 An undirected edge is written as two opposite arcs of a directed graph, so that other programs read the same
-graph. Labels hold the names, with every character other than plain ASCII as ``&#...;``. In files by other programs, labels are the names, or ids if there are no labels;
-``directed 0`` makes all edges undirected.
+graph. Labels hold the names, with every character other than plain ASCII as ``&#...;``. In files by other
+programs, labels are the names, or ids if there are no labels; ``directed 0`` makes all edges undirected.
 """
 
 from __future__ import annotations

@@ -243,7 +243,7 @@ def learned_by_of(file: Mapping[str, Any]) -> dict[str, Any] | None:
     told += [
         f'"reading" holds {json.dumps(name)}: {json.dumps(value)}'
         for name, value in given["reading"].items()
-        if not _SAFE_READING.get(name, _never)(value)
+        if name not in _SAFE_READING or not _SAFE_READING[name](value)
     ]
     if told:
         raise FormatError(f'"learned_by" has what a file of a graph may not set: {"; ".join(told)}')
@@ -251,10 +251,6 @@ def learned_by_of(file: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,99}")
-
-
-def _never(value: Any) -> bool:
-    return False
 
 
 def _is_text(value: Any) -> bool:
@@ -265,19 +261,14 @@ def _is_texts(value: Any) -> bool:
     return isinstance(value, list) and all(map(_is_text, value))
 
 
-def _is_text_by_name(value: Any) -> bool:
-    return isinstance(value, str) or (isinstance(value, dict) and all(map(_is_text, value.values())))
-
-
-def _is_bins(value: Any) -> bool:
-    given = value.values() if isinstance(value, dict) else [value]
-    return all(type(one) is int or one == "auto" for one in given)
+def _by_name(value: Any) -> list[Any]:
+    return list(value.values()) if isinstance(value, dict) else [value]
 
 
 _SAFE_READING: Mapping[str, Callable[[Any], bool]] = {
     "names": _is_texts,
-    "kinds": _is_text_by_name,
-    "bins": _is_bins,
+    "kinds": lambda value: all(map(_is_text, _by_name(value))),
+    "bins": lambda value: all(type(one) is int or one == "auto" for one in _by_name(value)),
     "binning": _is_text,
     "missing": _is_text,
     "drop": _is_texts,

@@ -23,7 +23,7 @@ from typing import NoReturn
 from f2sl.errors import shown
 from f2sl.graph.formats.common import FormatError, decoded
 from f2sl.network.bayesian_network import BayesianNetwork
-from f2sl.network.formats.bif_tokens import unquoted
+from f2sl.network.formats.bif_file import unquoted
 from f2sl.network.formats.draft import Block, Draft, Entry, Normal, identifiers
 
 _TOKEN = re.compile(
