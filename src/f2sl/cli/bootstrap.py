@@ -10,7 +10,7 @@ import typer
 
 from f2sl.cli import output
 from f2sl.cli.compare import metrics
-from f2sl.cli.files import check_graph_file, check_picture_file, load_any_graph, save_picture
+from f2sl.cli.files import check_outputs, load_any_graph, save_picture
 from f2sl.cli.help import examples
 from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import (
@@ -90,10 +90,7 @@ def bootstrap(
     """
     started = time.perf_counter()
     with in_terms_of_flags():
-        if picture is not None:
-            check_picture_file(picture, [path for path in (reading.place, out, truth) if path is not None])
-        if out is not None:
-            check_graph_file(out, [path for path in (reading.place, truth) if path is not None])
+        check_outputs([reading.place, truth], graph=out, picture=picture)
         reading.check()
         from f2sl._options import refuse
         from f2sl.confidence.bootstrap import bootstrap as run

@@ -17,40 +17,44 @@ if TYPE_CHECKING:
     from f2sl.network import BayesianNetwork
 
 
-def check_graph_file(path: Path, others: Iterable[Path] = ()) -> None:
-    """Check that a graph can be written to `path`, and that `path` is not one of the `others`."""
-    from f2sl.graph import check_writable
-
-    check_writable(path)
-    check_distinct(path, others)
-
-
-def check_picture_file(path: Path, others: Iterable[Path] = ()) -> None:
-    """Check that a picture can be drawn and written to `path`, and that `path` is not one of the `others`."""
+def check_outputs(
+    used: Iterable[Path | str | None] = (),
+    *,
+    graph: Path | None = None,
+    picture: Path | None = None,
+    page: Path | None = None,
+    other: Path | None = None,
+) -> None:
+    """Check before any work that files can be written; each must be none of the others or of those `used`."""
     from f2sl.graph.atomic import check_can_write
-    from f2sl.view.plot import check_can_draw
 
-    check_can_draw(path)
-    check_can_write(path)
-    check_distinct(path, others)
+    if graph is not None:
+        from f2sl.graph import check_writable
 
+        check_writable(graph)
+    if picture is not None:
+        from f2sl.view.plot import check_can_draw
 
-def check_page_file(path: Path, others: Iterable[Path] = ()) -> None:
-    """Check that a page can be written to `path`, and that `path` is not one of the `others`."""
-    from f2sl.view.page import check_page_file as check
+        check_can_draw(picture)
+        check_can_write(picture)
+    if page is not None:
+        from f2sl.view.page import check_page_file
 
-    check(path)
-    check_distinct(path, others)
-
-
-def check_distinct(path: Path, others: Iterable[Path]) -> None:
-    """Raise an error if a file to write is also used by the same command."""
-    for other in others:
-        same = path.resolve() == other.resolve()
-        with contextlib.suppress(OSError):
-            same = same or path.samefile(other)
-        if same:
-            raise FileError(f"cannot write {path}: this command also uses it as {other}; choose another name")
+        check_page_file(page)
+    if other is not None:
+        check_can_write(other)
+    taken = [Path(path) for path in used if path is not None]
+    for path in (graph, picture, page, other):
+        if path is None:
+            continue
+        for earlier in taken:
+            same = path.resolve() == earlier.resolve()
+            with contextlib.suppress(OSError):
+                same = same or path.samefile(earlier)
+            if same:
+                told = f"this command also uses it as {earlier}; choose another name"
+                raise FileError(f"cannot write {path}: {told}")
+        taken.append(path)
 
 
 def load_any_graph(truth: Path) -> PDAG:

@@ -16,9 +16,10 @@ from f2sl._arrays import Floats, Integers
 from f2sl.confidence.average import averaged_graph, bound_on_false_links, estimated_threshold
 from f2sl.constraints import Constraints
 from f2sl.data.column import ReadAs
-from f2sl.errors import FileError, OptionError
+from f2sl.errors import OptionError
 from f2sl.graph import PDAG, FormatError, save_graph, write_atomically
 from f2sl.graph.formats import json_file
+from f2sl.graph.formats.common import read_file
 from f2sl.knowledge import Knowledge
 from f2sl.learners.resample import SUBSAMPLE, Replicate
 
@@ -304,19 +305,18 @@ class Confidence:
         FileError
             If there is no such file, or it holds something else.
         """
+        return read_file(path, cls._of_json)
+
+    @classmethod
+    def _of_json(cls, content: bytes) -> Self:
+        """Return the confidence that a file holds."""
+        given = json_file.parsed(content, (FORMAT,))
+        nodes = tuple(json_file.read(content).nodes)
+        known, read = json_file.knowledge_of(given), json_file.read_as_of(given)
         try:
-            content = Path(path).read_bytes()
-        except (OSError, ValueError) as error:
-            raise FileError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
-        try:
-            given = json_file.parsed(content, (FORMAT,))
-            nodes = tuple(json_file.read(content).nodes)
-            known = json_file.knowledge_of(given), json_file.read_as_of(given)
-            return cls._of_facts(nodes, given["confidence"], *known)
-        except FormatError as error:
-            raise FileError(f"{path}: {error}") from None
+            return cls._of_facts(nodes, given["confidence"], known, read)
         except (KeyError, TypeError, ValueError, IndexError) as error:
-            raise FileError(f"{path}: not a confidence of f2sl ({error!r})") from None
+            raise FormatError(f"not a confidence of f2sl ({error!r})") from None
 
     @classmethod
     def _of_facts(

@@ -83,7 +83,9 @@ def lay_out(widths: Mapping[str, float], edges: Iterable[tuple[str, str]], dot: 
     arcs = sorted({(number[a], number[b]) for a, b in edges})
     parts, alone = _parts(len(names), arcs)
     sides = [_Part(part, arcs, [widths[name] for name in names]) for part in parts]
-    gap = _layer_gap(sides)
+    # The distance of layers follows from the part that is widest for its layers.
+    wanted = max((part.width / ASPECT / max(1, len(part.rows) - 1) for part in sides), default=0.0)
+    gap = float(round(min(max(LAYER, wanted), TALLEST_LAYER)))
     for part in sides if dot else ():
         part.use_dot(str(dot), gap)
     boxes = [(part.width, gap * (len(part.rows) - 1)) for part in sides]
@@ -121,12 +123,6 @@ def _parts(n: int, arcs: Sequence[tuple[int, int]]) -> tuple[list[list[int]], li
         parts.append(sorted(part))
     parts.sort(key=lambda part: (-len(part), part))
     return parts, [node for node in range(n) if not near[node]]
-
-
-def _layer_gap(parts: Sequence[_Part]) -> float:
-    """Choose the distance of layers by the part that is widest for its layers."""
-    wanted = max((part.width / ASPECT / max(1, len(part.rows) - 1) for part in parts), default=0.0)
-    return round(min(max(LAYER, wanted), TALLEST_LAYER))
 
 
 def _packed(boxes: Sequence[tuple[float, float]], layout: Layout) -> list[Point]:
@@ -176,7 +172,7 @@ class _Part:
         narrowed = self._narrowed(max(wide, max([widths[node] for node in nodes])))
         if narrowed:
             self._chain(narrowed, own)
-        self.x = self._coordinates()
+        self.x = self._straightest() if len(self.layer) <= MOST_EXACT else self._swept()
         left = min(x - self._width(item) / 2 for item, x in self.x.items())
         self.x = {item: x - left for item, x in self.x.items()}
         self.width = max(x + self._width(item) / 2 for item, x in self.x.items())
@@ -284,10 +280,6 @@ class _Part:
         return total
 
     # -- coordinates ----------------------------------------------------------------
-
-    def _coordinates(self) -> dict[int, float]:
-        """Return x of all items, exactly or, of many, by sweeps."""
-        return self._straightest() if len(self.layer) <= MOST_EXACT else self._swept()
 
     def _straightest(self) -> dict[int, float]:
         """Return the x for which edges run as straight as the widths of the layers allow.

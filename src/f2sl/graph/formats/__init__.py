@@ -35,10 +35,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from f2sl._extensions import load_extensions
-from f2sl.errors import FileError, GraphError, OptionError
+from f2sl.errors import FileError, OptionError
 from f2sl.graph.atomic import check_can_write, write_atomically
 from f2sl.graph.dag import DAG
-from f2sl.graph.formats.common import FormatError
+from f2sl.graph.formats.common import read_file
 from f2sl.graph.pdag import PDAG
 
 
@@ -132,18 +132,7 @@ def load_graph(path: str | os.PathLike[str]) -> PDAG:
     GraphError
         If the file is well formed but does not describe a valid graph.
     """
-    reader = _format_of(path).read
-    try:
-        content = Path(path).read_bytes()
-    except (OSError, ValueError) as error:
-        raise FileError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
-    try:
-        return reader(content)
-    except FormatError as error:
-        where = f"{path}, line {error.line}" if error.line else f"{path}"
-        raise FileError(f"{where}: {error}") from None
-    except GraphError as error:
-        raise GraphError(f"{path}: {error}") from None
+    return read_file(path, _format_of(path).read)
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from os import PathLike
+from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from f2sl.errors import FileError, GraphError
 from f2sl.graph._arrays import find_cycle
 from f2sl.graph.convert import from_arcs
 from f2sl.graph.dag import DAG
 from f2sl.graph.pdag import PDAG
 
+Content = TypeVar("Content")
 NO_WEIGHT = float("nan")
 
 
@@ -22,6 +26,29 @@ class FormatError(Exception):
     def __init__(self, message: str, line: int = 0) -> None:
         super().__init__(message)
         self.line = line
+
+
+def read_file(path: str | PathLike[str], read: Callable[[bytes], Content]) -> Content:
+    """Read a file; every error names it, and a :class:`FormatError` becomes a FileError with the line.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read or understood.
+    GraphError
+        If it is well formed, but does not describe a valid graph.
+    """
+    try:
+        content = Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        raise FileError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+    try:
+        return read(content)
+    except FormatError as error:
+        where = f"{path}, line {error.line}" if error.line else f"{path}"
+        raise FileError(f"{where}: {error}") from None
+    except GraphError as error:
+        raise GraphError(f"{path}: {error}") from None
 
 
 def decoded(content: bytes) -> str:

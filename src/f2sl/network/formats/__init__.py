@@ -19,7 +19,7 @@ import io
 import lzma
 import os
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -27,7 +27,7 @@ from f2sl._constants import REMARKS
 from f2sl.data.column import NUMBER
 from f2sl.errors import FileError, shown
 from f2sl.graph.atomic import write_atomically
-from f2sl.graph.formats.common import FormatError, decoded
+from f2sl.graph.formats.common import decoded, read_file
 from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.formats import hugin_file, json_file, xdsl_file, xmlbif_file
 from f2sl.network.formats.bif_file import read_bif, write_bif
@@ -105,24 +105,22 @@ def read_network(path: str | os.PathLike[str]) -> BayesianNetwork:
     FileError
         If the file cannot be read or understood; names the file and the line.
     """
-    try:
-        return _format_of(path)[0].read(_unpacked(Path(path).read_bytes()))
-    except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
-        raise FileError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
-    except FormatError as error:
-        where = f"{path}, line {error.line}" if error.line else f"{path}"
-        raise FileError(f"{where}: {error}") from None
+    known, _ = _format_of(path)
 
+    def read(content: bytes) -> BayesianNetwork:
+        unpack = next((unpack for mark, unpack in _UNPACK.items() if content.startswith(mark)), None)
+        if unpack is not None:
+            try:
+                with unpack(io.BytesIO(content)) as file:
+                    content = file.read(MOST_UNPACKED + 1)
+            except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
+                raise FileError(f"cannot read {path}: {error}") from None
+            if len(content) > MOST_UNPACKED:
+                problem = f"it holds more than {MOST_UNPACKED:,} bytes; unpack it first, if you trust it"
+                raise FileError(f"cannot read {path}: {problem}")
+        return known.read(content)
 
-def _unpacked(content: bytes) -> bytes:
-    unpack = next((unpack for mark, unpack in _UNPACK.items() if content.startswith(mark)), None)
-    if unpack is None:
-        return content
-    with unpack(io.BytesIO(content)) as file:
-        text = file.read(MOST_UNPACKED + 1)
-    if len(text) > MOST_UNPACKED:
-        raise ValueError(f"it holds more than {MOST_UNPACKED:,} bytes; unpack it first, if you trust it")
-    return text
+    return read_file(path, read)
 
 
 def _format_of(path: str | os.PathLike[str]) -> tuple[Format, Callable[[bytes], bytes] | None]:

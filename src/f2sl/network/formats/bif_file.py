@@ -20,8 +20,8 @@ A file consists of *words*, the symbols ``{ } [ ] ( ) ;``, and strings in double
 bars and comments (``// ...`` to the end of the line, ``/* ... */``) separate them and have no meaning, so
 ``(a | b, c)`` and ``( "a" "b" "c" )`` are the same. A word is any other sequence of characters:
 ``LVFAILURE``, ``0.5``, ``50-100%``, ``<5``. A string may contain anything, also line breaks; a quote is
-written ``\"`` and a backslash ``\\``. One regular expression splits the whole text in one pass, in linear time
-for any text. The positions of tokens are not stored: lines are counted only for an error message.
+written ``\"`` and a backslash ``\\``. One regular expression splits the whole text in one pass, in linear
+time for any text. The positions of tokens are not stored: lines are counted only for an error message.
 
 The parser is one loop over the tokens, without recursion, so no nesting can be too deep. It stores blocks as
 they are in the file, each part with the number of its token; :mod:`f2sl.network.formats.draft` turns them

@@ -99,10 +99,10 @@ class Draft:
             first = self.line(self.variables[name].place)
             self.fail(f"variable {shown(name)} is declared twice, first on line {first}", place)
 
-    def add_variable(self, name: str, states: Iterable[tuple[str, int]], place: int) -> None:
-        """Declare a variable with states, each with its place."""
+    def add_variable(self, name: str, states: Iterable[tuple[str, int]] | None, place: int) -> None:
+        """Declare a variable with states, each with its place; a number has none."""
         self.check_new(name, place)
-        self.variables[name] = Variable(place, self.positions(name, states, place))
+        self.variables[name] = Variable(place, {} if states is None else self.positions(name, states, place))
 
     def positions(self, name: str, states: Iterable[tuple[str, int]], place: int) -> dict[str, int]:
         """Number the states of a variable."""
@@ -114,11 +114,6 @@ class Draft:
         if not positions:
             self.fail(f"variable {shown(name)} has no states", place)
         return positions
-
-    def add_number(self, name: str, place: int) -> None:
-        """Declare a variable that is a number."""
-        self.check_new(name, place)
-        self.variables[name] = Variable(place, {})
 
     def add_block(self, child: str, block: Block) -> None:
         """Add the probabilities of a variable."""

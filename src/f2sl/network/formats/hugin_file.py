@@ -182,7 +182,7 @@ class _Reader:
         name = unquoted(own[0][0]) if own else node
         self.names[node] = name
         if block == "continuous":
-            self.draft.add_number(name, line)
+            self.draft.add_variable(name, None, line)
         elif block == "discrete":
             states = attributes.get("states", [])
             listed = [(unquoted(text), where) for text, where in states if text not in ("(", ")", ",")]
