@@ -11,7 +11,6 @@ import typer
 from f2sl.cli import output
 from f2sl.cli.compare import metrics
 from f2sl.cli.files import check_outputs, load_any_graph, save_picture
-from f2sl.cli.help import examples
 from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import (
     Algorithm,
@@ -26,6 +25,7 @@ from f2sl.cli.options import (
     with_learner_options,
 )
 from f2sl.cli.output import count
+from f2sl.cli.program import examples
 from f2sl.cli.reading import TableOptions, with_reading_options
 from f2sl.cli.summary import Edge, as_lists, strongest_edges
 from f2sl.errors import Interrupted, printable

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from f2sl.cli.files import check_outputs, save_bytes, save_graph
-from f2sl.cli.help import examples
 from f2sl.cli.options import Silent
+from f2sl.cli.program import examples
 from f2sl.errors import FileError, OptionError, printable
 
 EXAMPLES = examples(

@@ -10,10 +10,10 @@ from typing import Annotated
 import typer
 
 from f2sl.cli.files import check_outputs, load_any_graph
-from f2sl.cli.help import examples
 from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import Silent, as_flags, in_terms_of_flags, out_file
 from f2sl.cli.output import count
+from f2sl.cli.program import examples
 from f2sl.cli.reading import TableOptions, with_reading_options
 from f2sl.errors import F2SLError, OptionError, printable
 

@@ -15,7 +15,6 @@ from f2sl.cli.files import (
     save_page,
     save_picture,
 )
-from f2sl.cli.help import examples
 from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import (
     OUTPUT,
@@ -29,6 +28,7 @@ from f2sl.cli.options import (
     out_file,
     with_learner_options,
 )
+from f2sl.cli.program import examples
 from f2sl.cli.reading import TableOptions, with_reading_options
 from f2sl.cli.why import command_to_explain
 from f2sl.errors import Interrupted

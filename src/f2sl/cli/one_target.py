@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from f2sl.cli import output
-from f2sl.cli.help import examples
 from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import (
     Algorithm,
@@ -21,6 +20,7 @@ from f2sl.cli.options import (
     with_learner_options,
 )
 from f2sl.cli.output import count
+from f2sl.cli.program import examples
 from f2sl.cli.reading import TableOptions, with_reading_options
 from f2sl.cli.summary import reliability
 from f2sl.errors import Interrupted, printable

@@ -9,9 +9,9 @@ from typing import Annotated
 import typer
 
 from f2sl.cli.files import check_outputs, load_fitted_network, save_bytes
-from f2sl.cli.help import examples
 from f2sl.cli.options import DataFile, Delimiter, Drop, Encoding, Na, Silent, in_terms_of_flags, out_file
 from f2sl.cli.output import count
+from f2sl.cli.program import examples
 from f2sl.cli.query import Network
 from f2sl.errors import DataError, printable, shown_list
 

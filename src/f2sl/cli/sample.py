@@ -9,9 +9,9 @@ import typer
 
 from f2sl._constants import MISSING_SPELLINGS, REMARKS
 from f2sl.cli.files import check_outputs, load_fitted_network, save_bytes
-from f2sl.cli.help import examples
 from f2sl.cli.options import Silent, in_terms_of_flags, out_file
 from f2sl.cli.output import count
+from f2sl.cli.program import examples
 from f2sl.errors import OptionError, printable
 
 if TYPE_CHECKING:

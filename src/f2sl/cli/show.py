@@ -12,8 +12,8 @@ import typer
 
 from f2sl.cli import output
 from f2sl.cli.files import check_outputs, load_any_graph, load_graph_or_network, save_page
-from f2sl.cli.help import examples
 from f2sl.cli.options import Encoding, Silent, as_written, create_learner, in_terms_of_flags
+from f2sl.cli.program import examples
 from f2sl.errors import OptionError, printable
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@
 ``bayesian_network`` the class: a DAG with a table or an equation for each variable; ``checks`` what
                      these are made of
 ``gaussian``         the class for numbers alone
-``sampling``         rows, the same from the same seed on every machine; ``normal`` their deviates
+``sampling``         rows, the same from the same seed on every machine, and the choices of random networks
 ``fitting``          tables and equations from data, and how probable data are; ``counts`` what data have of
                      a variable and its parents
 ``formats``          network files, a module for each format
@@ -12,8 +12,7 @@
                      ``predicting`` queries of each row of a table
 ``convert``          networks as those of pgmpy and pyAgrum, one variable's parameters as a data frame
 ``bundled``          the networks of the Bayesian Network Repository, and ``gene-like``
-``random``           networks drawn at random, by the choices of ``draws``; ``random_parameters`` what their
-                     edges mean
+``random``           networks drawn at random; ``random_parameters`` what their edges mean
 ``variants``         large networks from copies of a small one; some variables observed as numbers
 ==================== =========================================================================
 """

@@ -28,9 +28,9 @@ from f2sl.data.names import generated_names
 from f2sl.errors import OptionError
 from f2sl.graph import DAG
 from f2sl.network.bayesian_network import BayesianNetwork
-from f2sl.network.draws import Draws
 from f2sl.network.gaussian import GaussianNetwork
 from f2sl.network.random_parameters import draw_coefficients, draw_equations, draw_tables
+from f2sl.network.sampling import Draws
 
 STATE_RANGE, STRENGTH = (3, 5), 0.8
 WEIGHTS, NOISE = (0.5, 2.0), 1.0

@@ -32,8 +32,7 @@ from f2sl.errors import OptionError
 from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.checks import Equation, FloatArray, check_size
 from f2sl.network.counts import cell_numbers
-from f2sl.network.draws import Draws
-from f2sl.network.sampling import sample_table
+from f2sl.network.sampling import Draws, sample_table
 
 DECIMALS = 10_000
 

@@ -36,8 +36,7 @@ from f2sl.errors import OptionError, shown
 from f2sl.graph import DAG
 from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.checks import FloatArray, check_size
-from f2sl.network.draws import Draws
-from f2sl.network.sampling import sample_table
+from f2sl.network.sampling import Draws, sample_table
 
 SAMPLED = 100_000
 """Rows from which the marginal distributions of a tile are taken."""
