@@ -1,4 +1,4 @@
-"""Graphs of other libraries: NetworkX graphs, adjacency matrices and causal-learn's graphs.
+"""PDAGs from NetworkX graphs, adjacency matrices and causal-learn's graphs, and to the last.
 
 The first two represent an undirected edge as two opposite arrows, which a PDAG cannot have otherwise. So no
 information is lost in either direction. causal-learn's matrix has the mark at the end i of the edge between i
@@ -15,7 +15,7 @@ import numpy as np
 from f2sl._extensions import imported
 from f2sl.errors import GraphError
 from f2sl.graph._arrays import FloatArray, IntArray
-from f2sl.graph.pdag import PDAG, EdgeRecord
+from f2sl.graph.pdag import PDAG
 
 Graph = TypeVar("Graph", bound=PDAG)
 
@@ -84,45 +84,6 @@ def from_adjacency(graph_type: type[Graph], matrix: Any, nodes: Sequence[str] | 
     return from_arcs(graph_type, nodes, arcs)
 
 
-def to_adjacency(graph: PDAG, sparse: bool) -> Any:
-    """Return the adjacency matrix; see :meth:`PDAG.to_adjacency`."""
-    lines = graph.undirected_array
-    arcs = np.concatenate((graph.directed_array, lines, lines[:, ::-1]))
-    shape = (graph.n_nodes, graph.n_nodes)
-    if sparse:
-        from scipy.sparse import csr_matrix
-
-        return csr_matrix((np.ones(len(arcs), dtype=np.uint8), (arcs[:, 0], arcs[:, 1])), shape=shape)
-    matrix = np.zeros(shape, dtype=np.uint8)
-    matrix[arcs[:, 0], arcs[:, 1]] = 1
-    return matrix
-
-
-def to_networkx(graph: PDAG) -> Any:
-    """Return a ``networkx.DiGraph``; see :meth:`PDAG.to_networkx`.
-
-    Examples
-    --------
-    >>> list(to_networkx(PDAG(["a", "b", "c"], [("a", "b")], [("b", "c")])).edges)
-    [('a', 'b'), ('b', 'c'), ('c', 'b')]
-    """
-    import networkx
-
-    made = networkx.DiGraph()
-    made.add_nodes_from(graph.nodes)
-    lines = graph.undirected_edges
-    made.add_edges_from(graph.directed_edges)
-    made.add_edges_from(lines)
-    made.add_edges_from((b, a) for a, b in lines)
-    for (a, b), weight in (graph.weights or {}).items():
-        made[a][b]["weight"] = weight
-        if made.has_edge(b, a):
-            made[b][a]["weight"] = weight
-    for a, b in graph.weak:
-        made[a][b]["weak"] = True
-    return made
-
-
 def from_networkx(graph_type: type[Graph], graph: Any) -> Graph:
     """Return a graph of type `graph_type`; see :meth:`PDAG.from_networkx`.
 
@@ -148,20 +109,6 @@ def from_networkx(graph_type: type[Graph], graph: Any) -> Graph:
     weak = {(a, b) for a, b, marked in graph.edges(data="weak") if marked}
     found.weak = frozenset(weak.intersection(found.directed_edges) if weak else ())
     return found
-
-
-def to_frame(graph: PDAG) -> Any:
-    """Return the edges as a pandas frame, or as a PyArrow table where there is no pandas."""
-    edges = graph.edges
-    columns = {field: [getattr(edge, field) for edge in edges] for field in EdgeRecord._fields}
-    try:
-        import pandas as pd
-    except ImportError:
-        import pyarrow as pa
-
-        kinds = [(field, pa.float64() if field == "weight" else pa.string()) for field in EdgeRecord._fields]
-        return pa.table(columns, schema=pa.schema(kinds))
-    return pd.DataFrame(columns).astype({"weight": float})
 
 
 TAIL, HEAD = -1, 1

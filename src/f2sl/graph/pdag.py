@@ -510,18 +510,39 @@ class PDAG:
         >>> PDAG(["a", "b"], [("a", "b")]).to_frame().shape
         (1, 4)
         """
-        from f2sl.graph.convert import to_frame
+        edges = self.edges
+        columns = {field: [getattr(edge, field) for edge in edges] for field in EdgeRecord._fields}
+        try:
+            import pandas as pd
+        except ImportError:
+            import pyarrow as pa
 
-        return to_frame(self)
+            kinds = [
+                (field, pa.float64() if field == "weight" else pa.string()) for field in EdgeRecord._fields
+            ]
+            return pa.table(columns, schema=pa.schema(kinds))
+        return pd.DataFrame(columns).astype({"weight": float})
 
     def to_networkx(self) -> Any:
-        """Return a ``networkx.DiGraph``; an undirected edge becomes two arcs.
+        """Return a ``networkx.DiGraph``; an undirected edge becomes two opposite edges.
 
         Weights become the edge attribute ``weight``; edges in `weak` get the attribute ``weak``.
         """
-        from f2sl.graph.convert import to_networkx
+        import networkx
 
-        return to_networkx(self)
+        made = networkx.DiGraph()
+        made.add_nodes_from(self.nodes)
+        lines = self.undirected_edges
+        made.add_edges_from(self.directed_edges)
+        made.add_edges_from(lines)
+        made.add_edges_from((b, a) for a, b in lines)
+        for (a, b), weight in (self.weights or {}).items():
+            made[a][b]["weight"] = weight
+            if made.has_edge(b, a):
+                made[b][a]["weight"] = weight
+        for a, b in self.weak:
+            made[a][b]["weak"] = True
+        return made
 
     def to_causallearn(self) -> Any:
         """Return causal-learn's ``GeneralGraph``, which most of its functions take; weights are left out.
@@ -554,9 +575,16 @@ class PDAG:
                [0, 0, 1],
                [0, 1, 0]], dtype=uint8)
         """
-        from f2sl.graph.convert import to_adjacency
+        lines = self.undirected_array
+        arcs = np.concatenate((self.directed_array, lines, lines[:, ::-1]))
+        shape = (self.n_nodes, self.n_nodes)
+        if sparse:
+            from scipy.sparse import csr_matrix
 
-        return to_adjacency(self, sparse)
+            return csr_matrix((np.ones(len(arcs), dtype=np.uint8), (arcs[:, 0], arcs[:, 1])), shape=shape)
+        matrix = np.zeros(shape, dtype=np.uint8)
+        matrix[arcs[:, 0], arcs[:, 1]] = 1
+        return matrix
 
     def to_dot(self) -> str:
         """Return the graph in the DOT language of Graphviz.
