@@ -39,7 +39,7 @@ def test_adding_the_commands_imports_next_to_nothing():
 import sys
 from f2sl._extensions import load_extensions
 load_extensions()
-from f2sl.cli import COMMANDS
+from f2sl.cli.commands import COMMANDS
 print(*(entry.name for entry in COMMANDS.registered()))
 print(*{"numpy", "typer", "f2sl_paper.settings", "f2sl_paper.cli"}.intersection(sys.modules))
 """

@@ -37,7 +37,7 @@ __all__ = ["Summary", "register", "report", "reproduce"]
 
 def register() -> None:
     """Add the commands to ``f2sl``, which calls this function (an entry point in ``f2sl.extensions``)."""
-    from f2sl.cli import COMMANDS
+    from f2sl.cli.commands import COMMANDS
 
     COMMANDS.add("reproduce", "f2sl_paper.cli.reproduce:reproduce", "Run the experiments of the F2SL paper.")
     COMMANDS.add(

@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from f2sl._memory import NUMPY_ADDRESS_SPACE, short_of_addresses
 from f2sl._synonyms import SAME_FLAGS, option_answer
 from f2sl._version import __version__
-from f2sl.cli import COMMANDS, PACKAGES
+from f2sl.cli.commands import COMMANDS, PACKAGES
 from f2sl.errors import F2SLError, OptionError, unknown_name
 
 _CONVERSIONS: dict[Any, Callable[[Any], Any]] = {

@@ -1,0 +1,35 @@
+"""The commands of ``f2sl`` by name; none is imported before it is needed.
+
+A package that extends f2sl adds commands of its own to `COMMANDS` in the function that its entry point names
+(:mod:`f2sl._extensions`). A command is a function with Typer's annotations; its module has `EXAMPLES`.
+"""
+
+from __future__ import annotations
+
+from f2sl._registry import Registry
+
+COMMANDS = Registry("command")
+"""The commands in the order of the help, each a function of that name."""
+
+for _name, _summary in {
+    "learn": "Learn a graph from a table.",
+    "bootstrap": "Measure the confidence of each edge by resampling.",
+    "pc": "Find one variable's parents and children.",
+    "mb": "Find one variable's Markov blanket.",
+    "check": "Show how a table is read, and its problems.",
+    "compare": "Compare a learned graph with the true one.",
+    "show": "Write a page to explore a graph.",
+    "why": "Explain why two variables are linked, or are not.",
+    "fit": "Estimate the probabilities of a graph from a table.",
+    "query": "Show the distribution of variables, given others.",
+    "predict": "Predict a variable for new rows.",
+    "algorithms": "List the algorithms and their options.",
+    "example": "Write a bundled example to a file.",
+    "networks": "List the bundled networks.",
+    "sample": "Draw a table from a network.",
+}.items():
+    _file = "one_target" if _name in ("pc", "mb") else _name
+    COMMANDS.add(_name, f"f2sl.cli.{_file}:{_name}", _summary)
+
+PACKAGES = {"reproduce": "f2sl-paper", "report": "f2sl-paper"}
+"""Commands that other packages add, and the package to install for each."""
