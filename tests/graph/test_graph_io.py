@@ -19,7 +19,7 @@ from f2sl import Knowledge
 from f2sl.errors import F2SLError, FileError, GraphError
 from f2sl.graph import DAG, PDAG, check_writable, load_graph, save_graph, write_atomically
 from f2sl.graph.atomic import claimed
-from f2sl.graph.formats import FORMATS
+from f2sl.graph.formats import FORMATS, gml_file
 from graphs import ASIA, pdags
 from marks import examples
 
@@ -371,6 +371,15 @@ def test_broken_files_are_refused_in_one_line(tmp_path, name, text, message):
         load_graph(path)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_gml_file_is_refused_before_it_can_fill_the_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(gml_file, "MOST_BYTES", 100)
+    path = written(tmp_path, "g.gml", "graph [ directed 1 ]")
+    assert load_graph(path).n_nodes == 0
+    path.write_text(f"graph [ directed 1 ] # {'x' * 100}")
+    with pytest.raises(FileError, match=r"123 bytes are too many for GML; use \.json"):
+        load_graph(path)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

@@ -14,6 +14,8 @@ from f2sl.errors import shortened
 from f2sl.graph.formats.common import Draft, FormatError, decoded, edges_of, parsed_weight
 from f2sl.graph.pdag import PDAG
 
+MOST_BYTES = 1 << 26
+"""Size of the largest file that is read: NetworkX takes up to 25 times as much memory."""
 _STRING_OR_EXPONENT = re.compile(r'("[^"]*")|((?<=\s)[+-]?\d+)(?=[eE][+-]?\d)')
 """A string, or the beginning of a number such as 1e-05, which NetworkX would read as 1 and a key e."""
 
@@ -57,6 +59,8 @@ def read(content: bytes) -> PDAG:
     """
     import networkx
 
+    if len(content) > MOST_BYTES:
+        raise FormatError(f"{len(content):,} bytes are too many for GML; use .json, .csv or .graphml")
     text = decoded(content)
     whole = _STRING_OR_EXPONENT.sub(lambda match: match[1] or f"{match[2]}.0", text)
     try:

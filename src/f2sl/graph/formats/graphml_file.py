@@ -16,6 +16,7 @@ from f2sl.graph.formats.common import Draft, FormatError, edges_of, parsed_weigh
 from f2sl.graph.formats.xml import Element, as_id, parse
 from f2sl.graph.pdag import PDAG
 
+_KIND = ("f2sl_kind", "graph")
 _WHITE = {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}
 _HEAD = """<?xml version="1.0" encoding="UTF-8"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">
@@ -65,44 +66,46 @@ def read(content: bytes) -> PDAG:
     ...      b'<edge source="a" target="b"/></graph></graphml>')
     PDAG(2 nodes, 0 directed and 1 undirected edges)
     """
-    root = parse(content, "graphml")
-    graphs = list(root.all("graph"))
-    if not graphs:
-        raise FormatError("there is no <graph> in the file")
-    graph = graphs[0]
-    others = [*graphs[1:], *(inner for node in graph.all("node") for inner in node.all("graph"))]
-    if others:
-        raise FormatError("there is more than one <graph> in the file", others[0].line)
-    ids = {
-        (key.attributes.get("attr.name"), scope): key.attributes.get("id")
-        for key in root.all("key")
-        for scope in {key.attributes.get("for", "all")}.union(("graph", "edge"))
-        if key.attributes.get("for", "all") in (scope, "all")
-    }
+    draft, graphs = Draft(), list[Element]()
+    ids: dict[tuple[str | None, str], str | None] = {}
 
     def data(element: Element, name: str) -> str:
         wanted = ids.get((name, element.tag), name)
         return next((one.text for one in element.all("data") if one.attributes.get("key") == wanted), "")
 
-    draft = Draft(graph_class=data(graph, "f2sl_kind"))
-    for element in graph.inner:
+    def each(element: Element, graph: Element, root: Element) -> None:
+        if not graphs:
+            graphs.append(graph)
+            for key in root.all("key"):
+                scope = key.attributes.get("for", "all")
+                for tag in ("graph", "edge") if scope == "all" else (scope,):
+                    ids[key.attributes.get("attr.name"), tag] = key.attributes.get("id")
+        if graph is not graphs[0]:
+            raise FormatError("there is more than one <graph> in the file", graph.line)
         if element.tag == "node":
             name = _name(element, "id", draft)
             if name in draft.number:
                 raise FormatError(f"the node {name!r} is there twice", element.line)
             draft.node(name)
+        elif element.tag == "edge":
+            ends = [_name(element, side, draft) for side in ("source", "target")]
+            for name in ends:
+                if name not in draft.number:
+                    problem = f"an edge joins {name!r}, which is not a node listed before"
+                    raise FormatError(problem, element.line)
+            default = "true" if graph.attributes.get("edgedefault", "directed") == "directed" else "false"
+            both = element.attributes.get("directed", default) != "true"
+            weight, weak = parsed_weight(data(element, "weight"), element.line), data(element, "weak")
+            draft.arc(ends[0], ends[1], weight, both=both, weak=weak.lower() == "true")
         elif element.tag == "hyperedge":
             raise FormatError("a <hyperedge> joins more than two nodes", element.line)
-    for edge in graph.all("edge"):
-        ends = [_name(edge, side, draft) for side in ("source", "target")]
-        for name in ends:
-            if name not in draft.number:
-                raise FormatError(f"an edge joins {name!r}, which is not a node of the graph", edge.line)
-        directed = graph.attributes.get("edgedefault", "directed") == "directed"
-        if "directed" in edge.attributes:
-            directed = edge.attributes["directed"] == "true"
-        weight, weak = parsed_weight(data(edge, "weight"), edge.line), data(edge, "weak").lower() == "true"
-        draft.arc(ends[0], ends[1], weight, both=not directed, weak=weak)
+        elif element.tag == "data" and element.attributes.get("key") == ids.get(_KIND, _KIND[0]):
+            draft.graph_class = element.text
+
+    root = parse(content, "graphml", "graph", each)
+    n_graphs = len(list(root.all("graph")))
+    if n_graphs != 1:
+        raise FormatError(f"there is {'more than one' if n_graphs else 'no'} <graph> in the file")
     return draft.finish()
 
 

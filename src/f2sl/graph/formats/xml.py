@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NoReturn
 from xml.parsers import expat
@@ -62,8 +62,16 @@ class Element:
             raise FormatError(f"<{self.tag}>: {shown(strange)} is not a number", self.line) from None
 
 
-def parse(content: bytes, root: str) -> Element:
+def parse(
+    content: bytes,
+    root: str,
+    streamed: str = "",
+    each: Callable[[Element, Element, Element], None] | None = None,
+) -> Element:
     """Return the outermost element of a file, which must have the tag `root`.
+
+    Each element directly within one with the tag `streamed` is passed to `each` when it ends, with that one
+    and the outermost; it is not stored, so that a large file takes little memory.
 
     Raises
     ------
@@ -91,9 +99,15 @@ def parse(content: bytes, root: str) -> Element:
         within[-1].inner.append(element)
         within.append(element)
 
+    def end(_: str) -> None:
+        element = within.pop()
+        if each is not None and within[-1].tag == streamed:
+            within[-1].inner.pop()
+            each(element, within[-1], whole.inner[0])
+
     parser.buffer_text = True
     parser.StartElementHandler = start
-    parser.EndElementHandler = lambda _: within.pop()
+    parser.EndElementHandler = end
     parser.CharacterDataHandler = lambda text: within[-1].texts.append(text)
     parser.EntityDeclHandler = parser.ExternalEntityRefHandler = parser.SkippedEntityHandler = refuse
     try:
