@@ -60,6 +60,21 @@ def decoded(content: bytes) -> str:
         raise FormatError("the file is not text in UTF-8", line) from None
 
 
+def is_number(word: str) -> bool:
+    """Return whether a word is a number; Python takes 0_1 for one, file formats do not."""
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return "_" not in word
+
+
+def quoted(name: str) -> str:
+    """Write a name as a string in double quotes, with backslashes before quotes and backslashes."""
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
 def number_text(weight: float) -> str:
     """Write a weight with up to 12 significant digits, without trailing zeros.
 

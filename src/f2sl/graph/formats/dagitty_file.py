@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from f2sl.graph.formats.common import Draft, FormatError, decoded, edges_of, parsed_weight
-from f2sl.graph.formats.dot_file import EdgeStatement, parse_dagitty, quoted
+from f2sl.graph.formats.common import Draft, FormatError, decoded, edges_of, parsed_weight, quoted
+from f2sl.graph.formats.dot_file import EdgeStatement, parse_dagitty
 from f2sl.graph.pdag import PDAG
 
 

@@ -17,7 +17,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
-from f2sl.graph.formats.common import Draft, FormatError, decoded, edges_of, parsed_weight
+from f2sl.graph.formats.common import Draft, FormatError, decoded, edges_of, parsed_weight, quoted
 from f2sl.graph.pdag import PDAG
 
 _TOKEN = re.compile(
@@ -86,12 +86,6 @@ def write(graph: PDAG) -> Iterator[str]:
         tail = f" [{', '.join(filter(None, marks))}]" if any(marks) else ""
         yield f"  {names[a]} -> {names[b]}{tail};\n"
     yield "}\n"
-
-
-def quoted(name: str) -> str:
-    """Write a name as a string."""
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
 
 
 def read(content: bytes) -> PDAG:

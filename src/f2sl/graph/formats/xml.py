@@ -15,7 +15,7 @@ from xml.parsers import expat
 from xml.sax.saxutils import escape
 
 from f2sl.errors import shown
-from f2sl.graph.formats.common import FormatError
+from f2sl.graph.formats.common import FormatError, is_number
 
 DEEPEST = 100
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
@@ -58,7 +58,7 @@ class Element:
                 raise ValueError
             return list(map(float, words))
         except ValueError:
-            strange = next(word for word in words if not _is_number(word))
+            strange = next(word for word in words if not is_number(word))
             raise FormatError(f"<{self.tag}>: {shown(strange)} is not a number", self.line) from None
 
 
@@ -154,11 +154,3 @@ def name_of(text: str) -> str:
         except ValueError:
             pass
     return text
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return "_" not in word

@@ -43,6 +43,7 @@ from itertools import islice, product
 from typing import NoReturn
 
 from f2sl.errors import shortened, shown
+from f2sl.graph.formats.common import is_number, quoted
 from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.formats.draft import Block, Draft, Entry, Variable
 
@@ -241,19 +242,11 @@ class Parser(Draft):
             numbers = []
         # Python takes 0_1 for a number, BIF does not.
         if not numbers or "_" in "".join(tokens):
-            while _is_number(self._texts[self._at]):
+            while is_number(self._texts[self._at]):
                 self._at += 1
             self._missing(f"a number or ';' in the probabilities of {shown(child)}")
         self._at = end + 1
         return numbers
-
-
-def _is_number(token: str) -> bool:
-    try:
-        float(token)
-    except ValueError:
-        return False
-    return "_" not in token
 
 
 # All repetitions are possessive (*+): nothing is ever tried twice. What fits nothing, an open quote or
@@ -330,18 +323,15 @@ def unquoted(token: str) -> str:
     return _ESCAPED.sub(r"\1", inner) if "\\" in inner else inner
 
 
-def quoted(name: str) -> str:
+def written(name: str) -> str:
     r"""Return a name as BIF writes it: unquoted if it is a word, because some tools cannot read strings.
 
     Examples
     --------
-    >>> print(quoted("50-100%"), quoted("a b"), quoted('say "b"'))
+    >>> print(written("50-100%"), written("a b"), written('say "b"'))
     50-100% "a b" "say \"b\""
     """
-    if _WORD.fullmatch(name):
-        return name
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
+    return name if _WORD.fullmatch(name) else quoted(name)
 
 
 def write_bif(network: BayesianNetwork, header: Iterable[str] = ()) -> Iterator[str]:
@@ -379,9 +369,9 @@ def write_bif(network: BayesianNetwork, header: Iterable[str] = ()) -> Iterator[
     """
     for line in header:
         yield f"// {line}".rstrip() + "\n"
-    yield f"network {quoted(network.name or 'unknown')} {{\n}}\n"
-    names = {name: quoted(name) for name in network.variables}
-    states = {name: [quoted(state) for state in listed] for name, listed in network.states.items()}
+    yield f"network {written(network.name or 'unknown')} {{\n}}\n"
+    names = {name: written(name) for name in network.variables}
+    states = {name: [written(state) for state in listed] for name, listed in network.states.items()}
     for name, listed in states.items():
         yield f"variable {names[name]} {{\n  type discrete [ {len(listed)} ] {{ {', '.join(listed)} }};\n}}\n"
     for name in network.variables:
