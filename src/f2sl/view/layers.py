@@ -106,23 +106,16 @@ def lay_out(widths: Mapping[str, float], edges: Iterable[tuple[str, str]], dot: 
 
 def _parts(n: int, arcs: Sequence[tuple[int, int]]) -> tuple[list[list[int]], list[int]]:
     """Return the connected parts, the largest first, and the nodes without edges."""
-    near: list[list[int]] = [[] for _ in range(n)]
-    for a, b in arcs:
-        near[a].append(b)
-        near[b].append(a)
-    seen, parts = [False] * n, []
-    for start in range(n):
-        if seen[start] or not near[start]:
-            continue
-        seen[start], part = True, [start]
-        for node in part:  # grows as it is gone through
-            for other in near[node]:
-                if not seen[other]:
-                    seen[other] = True
-                    part.append(other)
-        parts.append(sorted(part))
-    parts.sort(key=lambda part: (-len(part), part))
-    return parts, [node for node in range(n) if not near[node]]
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    ends = np.array(arcs, np.int64).reshape(-1, 2)
+    joined = csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
+    parts: dict[int, list[int]] = {}
+    for node, part in enumerate(connected_components(joined, directed=False)[1].tolist() if n else ()):
+        parts.setdefault(part, []).append(node)
+    linked = sorted((part for part in parts.values() if len(part) > 1), key=lambda part: (-len(part), part))
+    return linked, [part[0] for part in parts.values() if len(part) == 1]
 
 
 def _packed(boxes: Sequence[tuple[float, float]], layout: Layout) -> list[Point]:

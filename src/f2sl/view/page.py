@@ -388,18 +388,13 @@ def _distribution(table: Table, i: int, rows: str) -> dict[str, Any]:
 
 def _parameters(network: BayesianNetwork, name: str) -> dict[str, Any]:
     """Lay out a variable's table or equation, a row for each configuration of the parents' states."""
-    states, parents = network.states, network.parents(name)
-    of_states = [parent for parent in parents if parent in states]
+    from f2sl.network.convert import parameters
+
+    states = network.states
+    of_states, columns, values = parameters(network, name)
     title = "Probabilities" if name in states else "Equation"
-    rows = int(np.prod([len(states[parent]) for parent in of_states]))
-    if rows > MOST_ROWS:
-        return {"title": title, "note": f"{rows:,} rows: too many to show here"}
-    if name in states:
-        columns, values = list(states[name]), network.tables[name].reshape(rows, -1)
-    else:
-        columns = ["intercept", *(parent for parent in parents if parent not in states), "variance"]
-        intercepts, coefficients, variances = network.equations[name].by_configuration()
-        values = np.column_stack([intercepts, coefficients, variances])
+    if len(values) > MOST_ROWS:
+        return {"title": title, "note": f"{len(values):,} rows: too many to show here"}
     given = product(*(states[parent] for parent in of_states))
     lines = [
         [list(configuration), [_rounded(value) for value in row]]
