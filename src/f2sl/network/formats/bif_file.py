@@ -375,23 +375,12 @@ def write_bif(network: BayesianNetwork, header: Iterable[str] = ()) -> Iterator[
     for name, listed in states.items():
         yield f"variable {names[name]} {{\n  type discrete [ {len(listed)} ] {{ {', '.join(listed)} }};\n}}\n"
     for name in network.variables:
-        yield from _probability(network, name, names, states)
-
-
-def _probability(
-    network: BayesianNetwork, name: str, names: dict[str, str], states: dict[str, list[str]]
-) -> Iterator[str]:
-    parents = network.parents(name)
-    table = network.tables[name]
-    if not parents:
-        yield f"probability ( {names[name]} ) {{\n  table {_numbers(table.tolist())};\n}}\n"
-        return
-    yield f"probability ( {names[name]} | {', '.join(names[p] for p in parents)} ) {{\n"
-    rows = table.reshape(-1, table.shape[-1]).tolist()
-    for labels, row in zip(product(*(states[p] for p in parents)), rows, strict=True):
-        yield f"  ({', '.join(labels)}) {_numbers(row)};\n"
-    yield "}\n"
-
-
-def _numbers(row: list[float]) -> str:
-    return ", ".join(map(repr, row))
+        parents, table = network.parents(name), network.tables[name]
+        if not parents:
+            yield f"probability ( {names[name]} ) {{\n  table {', '.join(map(repr, table.tolist()))};\n}}\n"
+            continue
+        yield f"probability ( {names[name]} | {', '.join(names[p] for p in parents)} ) {{\n"
+        rows = table.reshape(-1, table.shape[-1]).tolist()
+        for labels, row in zip(product(*(states[p] for p in parents)), rows, strict=True):
+            yield f"  ({', '.join(labels)}) {', '.join(map(repr, row))};\n"
+        yield "}\n"
