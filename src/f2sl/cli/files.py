@@ -52,8 +52,8 @@ def check_outputs(
             with contextlib.suppress(OSError):
                 same = same or path.samefile(earlier)
             if same:
-                told = f"this command also uses it as {earlier}; choose another name"
-                raise FileError(f"cannot write {path}: {told}")
+                message = f"this command also uses it as {earlier}; choose another name"
+                raise FileError(f"cannot write {path}: {message}")
         taken.append(path)
 
 

@@ -48,16 +48,16 @@ def fit(
         from f2sl.network.formats import check_can_save
 
         check_can_save((), out)
-        check_outputs([graph, reading.place], other=out)
+        check_outputs([graph, reading.location], other=out)
         reading.check()
         known = load_any_graph(graph)
-        from f2sl.data.column import NUMBER
+        from f2sl.data.column import CONTINUOUS
         from f2sl.data.open import open_for
         from f2sl.network.checks import check_edges
         from f2sl.network.fitting import dag_of_network, fit_learned
 
         table = open_for(
-            ("states", "number", "mixed"),
+            ("discrete", "continuous", "mixed"),
             "a Bayesian network",
             reading.data,
             reading.jobs,
@@ -67,7 +67,9 @@ def fit(
             **reading.options(),
         )
         with table:
-            numbers = [name for name, kind in zip(table.names, table.kinds, strict=True) if kind == NUMBER]
+            numbers = [
+                name for name, kind in zip(table.names, table.kinds, strict=True) if kind == CONTINUOUS
+            ]
             checks: tuple[Callable[[], object], ...] = (
                 lambda: check_can_save(table.kinds, out),
                 lambda: check_edges(dag_of_network(known, table), numbers),
@@ -85,8 +87,8 @@ def fit(
         network.save(out)
     if not quiet:
         variables, edges = count(len(network.variables), "variable"), count(network.graph.n_edges, "edge")
-        told = f"{variables}, {edges}, {count(network.n_parameters, 'parameter')}"
-        print(f"wrote {printable(out)}: {told}, from {count(table.n_rows, 'row')}")
+        message = f"{variables}, {edges}, {count(network.n_parameters, 'parameter')}"
+        print(f"wrote {printable(out)}: {message}, from {count(table.n_rows, 'row')}")
         if len(known.undirected_array):
             undirected = count(len(known.undirected_array), "undirected edge")
             print(f"note: {undirected} of {printable(graph)} directed as by f2sl learn --dag")

@@ -90,7 +90,7 @@ def learn(
     Options that you leave out take the algorithm's defaults; f2sl algorithms lists them.
     """
     with in_terms_of_flags():
-        check_outputs([reading.place, truth], graph=out, picture=picture, page=page)
+        check_outputs([reading.location, truth], graph=out, picture=picture, page=page)
         reading.check()
         from f2sl.graph import PDAG, compare
         from f2sl.graph.formats import check_holds
@@ -104,7 +104,7 @@ def learn(
         opened: list[Table] = []
         shares: Distributions | None = None
 
-        def look(table: Table) -> Table:
+        def on_open(table: Table) -> Table:
             if out is not None:
                 check_holds(out, [*table.names, *table.merged])
             if true_graph is not None:
@@ -119,7 +119,7 @@ def learn(
 
         with output.progress(quiet):
             try:
-                learner.read_and_fit(reading.data, reading.options(), algorithm, look)
+                learner.read_and_fit(reading.data, reading.options(), algorithm, on_open)
             except Interrupted:
                 interrupts.put_off()
     [table] = opened
@@ -131,7 +131,7 @@ def learn(
     if picture is not None:
         save_picture(graph, picture)
     if page is not None:
-        title = Path(reading.data).stem if reading.place else "standard input"
+        title = Path(reading.data).stem if reading.location else "standard input"
         # Tables that are not in memory are closed by now.
         known = table if table.held == "in memory" else shares
         ask = command_to_explain(context)
@@ -145,4 +145,4 @@ def learn(
     elif not quiet:
         learned.show()
     elif not learner.complete_:
-        output.tell_of_incomplete(learner.notes_)
+        output.note_incomplete(learner.notes_)

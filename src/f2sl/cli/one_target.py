@@ -1,4 +1,4 @@
-"""``f2sl pc`` and ``f2sl mb``: find the neighbours or the Markov blanket of one variable, or of all."""
+"""``f2sl pc`` and ``f2sl mb``: find the neighbors or the Markov blanket of one variable, or of all."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from f2sl.cli.options import (
     Quiet,
     as_flags,
     create_learner,
+    describe_options,
     in_terms_of_flags,
-    told_options,
     with_learner_options,
 )
 from f2sl.cli.output import count
@@ -97,15 +97,15 @@ def run_one_target(
         from f2sl.data.notes import remarks
         from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
 
-        registry, noun = (LOCAL, "neighbour") if command == "pc" else (MARKOV_BLANKET, "member")
+        registry, noun = (LOCAL, "neighbor") if command == "pc" else (MARKOV_BLANKET, "member")
         learner = create_learner(registry, algorithm, options)
-        by = f"by {algorithm} {told_options(learner)}".rstrip()  # before "auto" is settled
+        by = f"by {algorithm} {describe_options(learner)}".rstrip()  # before "auto" is settled
         from f2sl.api import find_sets
 
         opened: list[Table] = []
         remarked: list[str] = []
 
-        def look(table: Table) -> Table:
+        def on_open(table: Table) -> Table:
             opened.append(reading.noted(table))
             remarked.extend([*opened[0].notes, *remarks(table), *note_of_jobs(reading.jobs)])
             return opened[0]
@@ -113,7 +113,7 @@ def run_one_target(
         what = algorithm, reading.data, target, reading.jobs
         with output.progress(quiet):
             try:
-                found = find_sets(learner, *what, reading.options(), look=look)
+                found = find_sets(learner, *what, reading.options(), on_open=on_open)
             except Interrupted as error:
                 found = error.finished
                 interrupts.put_off()
@@ -122,7 +122,7 @@ def run_one_target(
     if as_json:
         facts = {"target": target, "algorithm": algorithm, "options": learner.get_params()}
         facts |= {"rows": table.n_rows, "complete": found.complete, "notes": notes}
-        facts |= {"tests": found.n_tests, "unreliable": found.n_unreliable}
+        facts |= {"tests": found.n_tests, "inconclusive": found.n_inconclusive}
         output.show_json(facts | _as_json(command, found))
     elif not quiet:
         if learner.knowledge:
@@ -130,10 +130,10 @@ def run_one_target(
         if notes:
             output.show(output.pairs([("Note", printable(note)) for note in notes]))
         if found.n_tests:
-            by += f"; {reliability(found.n_tests, found.n_unreliable)}"
+            by += f"; {reliability(found.n_tests, found.n_inconclusive)}"
         _show(found, noun, learner.strength_unit, by)
     elif not found.complete:
-        output.tell_of_incomplete(found.notes)
+        output.note_incomplete(found.notes)
 
 
 def _as_json(command: str, found: FoundSet | FoundSets) -> dict[str, Any]:

@@ -86,9 +86,9 @@ def consistent_extension(pdag: PDAG) -> DAG:
     """
     origin, knowledge = pdag, pdag.knowledge
     pdag = directed_by(knowledge, pdag) if knowledge else pdag
-    place, consistent = extension_order(pdag)
+    index, consistent = extension_order(pdag)
     rows = np.concatenate((pdag.directed_array, pdag.undirected_array))
-    backwards = place[rows[:, 0]] > place[rows[:, 1]]
+    backwards = index[rows[:, 0]] > index[rows[:, 1]]
     directed = np.where(backwards[:, None], rows[:, ::-1], rows)
     dag = DAG.from_arrays(pdag.nodes, directed, weights_directed=pdag._weights_of(directed))
     dag.is_consistent_extension = consistent
@@ -96,8 +96,8 @@ def consistent_extension(pdag: PDAG) -> DAG:
     dag.arrowheads_lost = int(backwards[: len(pdag.directed_array)].sum())
     against = knowledge.check(dag) if knowledge else []
     if against:
-        told = "; ".join(against)
-        raise GraphError(f"no DAG with these edges obeys the graph's knowledge: {told}")
+        message = "; ".join(against)
+        raise GraphError(f"no DAG with these edges obeys the graph's knowledge: {message}")
     return dag
 
 
@@ -123,8 +123,8 @@ def extension_order(pdag: PDAG) -> tuple[IntArray, bool]:
     rank, n = pdag._rank, pdag.n_nodes
     given, undirected = rank[pdag.directed_array], rank[pdag.undirected_array]
     directed = without_cycles(n, given)
-    place, made = _last_first(n, directed, undirected)
-    return place[rank], made == 0 and bool((directed == given).all())
+    index, made = _last_first(n, directed, undirected)
+    return index[rank], made == 0 and bool((directed == given).all())
 
 
 def _last_first(n: int, directed: IntArray, undirected: IntArray) -> tuple[IntArray, int]:
@@ -145,7 +145,7 @@ def _last_first(n: int, directed: IntArray, undirected: IntArray) -> tuple[IntAr
     heap = [(would_make(node), -node) for node in range(n) if not children[node]]
     heapq.heapify(heap)
     left = bytearray(b"\x01") * n
-    place = np.zeros(n, dtype=np.int64)
+    index = np.zeros(n, dtype=np.int64)
     last, made = n, 0
     while heap:
         cost, node = heapq.heappop(heap)
@@ -154,7 +154,7 @@ def _last_first(n: int, directed: IntArray, undirected: IntArray) -> tuple[IntAr
             continue  # outdated: it was entered again when it changed
         made += cost
         last -= 1
-        place[node] = last
+        index[node] = last
         left[node] = False
         for other in adjacent[node]:
             if not left[other]:
@@ -171,7 +171,7 @@ def _last_first(n: int, directed: IntArray, undirected: IntArray) -> tuple[IntAr
                 children[other] -= 1
             if not children[other]:
                 heapq.heappush(heap, (would_make(other), -other))
-    return place, made
+    return index, made
 
 
 def _shielded_pairs(adjacent: list[set[int]], neighbors: list[set[int]]) -> list[int]:
@@ -215,12 +215,12 @@ def without_cycles(n: int, directed: IntArray) -> IntArray:
         label = int(component[a])
         members.setdefault(label, set()).update((a, b))
         arrows.setdefault(label, []).append((a, b))
-    place = np.zeros(n, dtype=np.int64)
+    index = np.zeros(n, dtype=np.int64)
     for label, nodes in members.items():
         arrange = _best_order if len(nodes) <= EXACT_UP_TO else _greedy_order
         for position, node in enumerate(arrange(sorted(nodes), arrows[label])):
-            place[node] = position
-    turned = inside & (place[directed[:, 0]] > place[directed[:, 1]])
+            index[node] = position
+    turned = inside & (index[directed[:, 0]] > index[directed[:, 1]])
     return np.where(turned[:, None], directed[:, ::-1], directed)
 
 
@@ -229,10 +229,10 @@ def _best_order(nodes: list[int], arrows: list[tuple[int, int]]) -> list[int]:
 
     Dynamic programming over the set of nodes placed so far.
     """
-    place = {node: i for i, node in enumerate(nodes)}
+    index = {node: i for i, node in enumerate(nodes)}
     into = [0] * len(nodes)  # the parents of each node, as bits
     for a, b in arrows:
-        into[place[b]] |= 1 << place[a]
+        into[index[b]] |= 1 << index[a]
     everything = (1 << len(nodes)) - 1
 
     def cost(node: int, placed: int) -> int:

@@ -11,7 +11,7 @@ and the same v-structures (Verma and Pearl, 1990); such a class of DAGs is drawn
 one PDAG, its *CPDAG*, in which the undirected edges are those that may point either
 way.
 
-Internally, names are numbers: edges are rows of sorted integer arrays, and neighbourhoods are built on first
+Internally, names are numbers: edges are rows of sorted integer arrays, and neighborhoods are built on first
 use. All choices are made by name, so the order of the nodes has no effect.
 
 References
@@ -316,7 +316,7 @@ class PDAG:
         names = self._nodes
         return [(names[i], names[j]) for i, j in edges.tolist()]
 
-    # -- neighbourhoods --------------------------------------------------------------
+    # -- neighborhoods --------------------------------------------------------------
 
     @cached_property
     def _index(self) -> dict[str, int]:
@@ -437,13 +437,13 @@ class PDAG:
     def reorder(self, nodes: Sequence[str]) -> Self:
         """Return the same graph with its nodes listed in the order of `nodes`."""
         names = checked_nodes(nodes)
-        place = {name: i for i, name in enumerate(names)}
+        position = {name: i for i, name in enumerate(names)}
         for name in names:
             self._number(name)
         for name in self._nodes:
-            if name not in place:
+            if name not in position:
                 raise GraphError(f"node {name!r} is missing from the new order")
-        moved = np.array([place[name] for name in self._nodes], dtype=np.int64)
+        moved = np.array([position[name] for name in self._nodes], dtype=np.int64)
         graph = type(self).from_arrays(
             names,
             moved[self._directed],
@@ -576,14 +576,17 @@ class PDAG:
                [0, 1, 0]], dtype=uint8)
         """
         lines = self.undirected_array
-        arcs = np.concatenate((self.directed_array, lines, lines[:, ::-1]))
+        directed_edges = np.concatenate((self.directed_array, lines, lines[:, ::-1]))
         shape = (self.n_nodes, self.n_nodes)
         if sparse:
             from scipy.sparse import csr_matrix
 
-            return csr_matrix((np.ones(len(arcs), dtype=np.uint8), (arcs[:, 0], arcs[:, 1])), shape=shape)
+            return csr_matrix(
+                (np.ones(len(directed_edges), dtype=np.uint8), (directed_edges[:, 0], directed_edges[:, 1])),
+                shape=shape,
+            )
         matrix = np.zeros(shape, dtype=np.uint8)
-        matrix[arcs[:, 0], arcs[:, 1]] = 1
+        matrix[directed_edges[:, 0], directed_edges[:, 1]] = 1
         return matrix
 
     def to_dot(self) -> str:

@@ -5,7 +5,7 @@ Tsamardinos, Brown and Aliferis measured MMHC [2]_ on networks such as Alarm10, 
 as far as possible, its probabilities. :func:`tile` does it as follows; their method may differ in details.
 
 Edges between tiles lead only into *roots*, variables without parents: in each copy but the first, every root
-gets `links` parents, drawn at random among all variables of the earlier copies. All other tables are copied.
+gets `adjacencies` parents, drawn at random among all variables of the earlier copies. All other tables are copied.
 A root X with the distribution p and one new parent Y gets
 
     P(x | y) = (1 - strength) p(x) + strength c(x | y),
@@ -43,7 +43,12 @@ SAMPLED = 100_000
 
 
 def tile(
-    network: BayesianNetwork, copies: int, seed: int = 0, *, links: int = 1, strength: float = 0.5
+    network: BayesianNetwork,
+    copies: int,
+    random_state: int = 0,
+    *,
+    adjacencies: int = 1,
+    strength: float = 0.5,
 ) -> BayesianNetwork:
     """Join copies of a network into a large one with the same local structure.
 
@@ -53,7 +58,7 @@ def tile(
         The tile.
     copies : int
         Number of copies.
-    seed : int
+    random_state : int
         The same seed gives the same network on every machine.
     links : int
         Largest number of parents in earlier copies for each root of a later copy.
@@ -68,15 +73,15 @@ def tile(
     Examples
     --------
     >>> import f2sl
-    >>> alarm10 = tile(f2sl.load_network("alarm"), 10, seed=3)
+    >>> alarm10 = tile(f2sl.load_network("alarm"), 10, random_state=3)
     >>> alarm10.graph.n_nodes, alarm10.graph.n_edges  # 12 roots in each of 9 copies
     (370, 568)
     """
     if not isinstance(network, BayesianNetwork) or network.equations:
         raise OptionError(f"tile needs a BayesianNetwork of states, not {shown(network)}; see load_network()")
-    copies, links = whole("copies", copies, least=1), whole("links", links)
+    copies, adjacencies = whole("copies", copies, least=1), whole("links", adjacencies)
     strength = positive("strength", strength, least=0, most=1)
-    draws = Draws(whole("seed", seed), copies)
+    draws = Draws(whole("random_state", random_state), copies)
     marginals = _marginals(network)
     digits = len(str(copies))
     names = [
@@ -89,8 +94,8 @@ def tile(
         for name, new_name in renamed.items():
             parents[new_name] = [renamed[parent] for parent in network.parents(name)]
             tables[new_name] = network.tables[name]
-            if not parents[new_name] and earlier and links:
-                chosen = _choose(earlier, links, draws)
+            if not parents[new_name] and earlier and adjacencies:
+                chosen = _choose(earlier, adjacencies, draws)
                 parents[new_name] = [linked for linked, _ in chosen]
                 own = network._distributions(name)[0]
                 tables[new_name] = _linked(
@@ -104,17 +109,17 @@ def tile(
 
 def _marginals(network: BayesianNetwork) -> dict[str, FloatArray]:
     """Estimate the marginal distribution of each variable."""
-    table = sample_table(network, SAMPLED, seed=0)
+    table = sample_table(network, SAMPLED, random_state=0)
     return {
         name: np.bincount(codes, minlength=len(states)) / SAMPLED
         for name, states, codes in zip(table.names, table.states, table.codes, strict=True)
     }
 
 
-def _choose(earlier: list[tuple[str, str]], links: int, draws: Draws) -> list[tuple[str, str]]:
+def _choose(earlier: list[tuple[str, str]], adjacencies: int, draws: Draws) -> list[tuple[str, str]]:
     """Draw different variables of earlier copies."""
     chosen: dict[int, None] = {}
-    while len(chosen) < min(links, len(earlier)):
+    while len(chosen) < min(adjacencies, len(earlier)):
         chosen[draws.below(len(earlier))] = None
     return [earlier[i] for i in chosen]
 
@@ -155,7 +160,12 @@ HIDDEN = " (hidden)"
 
 
 def observed_as_numbers(
-    network: BayesianNetwork, share: float = 0.5, seed: int = 0, *, noise: float = 0.5, ordered: bool = False
+    network: BayesianNetwork,
+    share: float = 0.5,
+    random_state: int = 0,
+    *,
+    noise: float = 0.5,
+    ordered: bool = False,
 ) -> BayesianNetwork:
     """Observe some variables of a network of states as numbers.
 
@@ -169,10 +179,10 @@ def observed_as_numbers(
         A network of states, such as a bundled one.
     share : float
         Share of the variables to observe as numbers; they are drawn at random.
-    seed : int
+    random_state : int
         The same seed gives the same variables and means.
     noise : float
-        The standard deviation of the noise; neighbouring means are 1 apart.
+        The standard deviation of the noise; neighboring means are 1 apart.
     ordered : bool
         If true, the means follow the order of the states; by default their order is random.
 
@@ -187,7 +197,7 @@ def observed_as_numbers(
     --------
     >>> import f2sl
     >>> asia = f2sl.load_network("asia")
-    >>> frame = observed_as_numbers(asia, seed=1).sample(1000, seed=1)[list(asia.variables)]
+    >>> frame = observed_as_numbers(asia, random_state=1).sample(1000, random_state=1)[list(asia.variables)]
     >>> [name for name in frame if frame[name].dtype == float]
     ['tub', 'smoke', 'lung', 'either']
     """
@@ -196,7 +206,7 @@ def observed_as_numbers(
     share = positive("share", share, least=0, most=1)
     noise = positive("noise", noise, least=1e-9, most=1e9)
     flag("ordered", ordered)
-    draws = Draws(whole("seed", seed))
+    draws = Draws(whole("random_state", random_state))
     drawn = set(draws.shuffled(network.variables)[: int(share * len(network.variables) + 0.5)])
     observed = [name for name in network.variables if name in drawn]
     renamed = {name: name + HIDDEN if name in drawn else name for name in network.variables}

@@ -30,7 +30,7 @@ from f2sl.data.table import Table
 from f2sl.errors import FileError, OptionError
 from f2sl.graph import DAG, PDAG, compare, write_atomically
 from f2sl.graph.atomic import check_can_write
-from f2sl.view.drawing import LOOKS, STATUSES, Drawing, Edge, drawing, graph_of, label
+from f2sl.view.drawing import STATUSES, STYLES, Drawing, Edge, drawing, graph_of, label
 from f2sl.view.explanation import Explanation
 from f2sl.view.notebook import facts_of, title_of
 
@@ -82,7 +82,7 @@ def show(
     explanations : mapping of pairs of names to object, optional
         Texts on why a pair is linked or not. By default, if `what` is a learner, those of ``explain``: with
         `data`, if the learner has learned from them and they are in memory, otherwise without. With more than
-        1,000 pairs, only edges and pairs with a common neighbour are explained.
+        1,000 pairs, only edges and pairs with a common neighbor are explained.
     ask : str, optional
         The command that explains a pair, without the two names; for pairs that the page does not explain.
     notes : iterable of str, optional
@@ -125,9 +125,9 @@ def check_page_file(path: str | PathLike[str]) -> None:
 def page(what: Any, **options: Any) -> str:
     """Return the text of the page; options are those of :func:`show`."""
     content = page_data(what, **options)
-    looks = {**LOOKS, **STATUSES}
-    light = "".join(f"--{key}:{look.colour};" for key, look in looks.items())
-    dark = "".join(f"--{key}:{look.dark};" for key, look in looks.items())
+    looks = {**STYLES, **STATUSES}
+    light = "".join(f"--{key}:{style.colour};" for key, style in looks.items())
+    dark = "".join(f"--{key}:{style.dark};" for key, style in looks.items())
     parts = {
         "version": __version__,
         "title": html.escape(content["title"]),
@@ -194,12 +194,12 @@ def page_data(
     compared = None
     if true_graph is not None:
         facts = [(name, value) for name, value, _ in compare(true_graph, graph).rows()]
-        compared = {"facts": facts, "words": {key: look.meaning for key, look in STATUSES.items()}}
+        compared = {"facts": facts, "words": {key: style.meaning for key, style in STATUSES.items()}}
     return {
         "title": title,
         "looks": {
-            key: {"name": look.name, "dashes": look.dashes}
-            for key, look in (LOOKS if true_graph is None else STATUSES).items()
+            key: {"name": style.name, "dashes": style.dashes}
+            for key, style in (STYLES if true_graph is None else STATUSES).items()
         },
         "file": re.sub(r"[^\w-]+", "-", title).strip("-") or "graph",
         "summary": _summary(graph),
@@ -325,7 +325,7 @@ def _nodes(
 ) -> list[dict[str, Any]]:
     nodes = []
     for name in drawn.nodes:
-        x, y = drawn.layout.places[name]
+        x, y = drawn.layout.positions[name]
         entry: dict[str, Any] = {"n": name, "l": label(name), "x": round(x, 1), "y": round(y, 1)}
         entry["w"] = round(drawn.widths[name])
         if name in known:
@@ -351,7 +351,7 @@ def _opened(data: Any, names: Iterable[str]) -> Iterator[Table | None]:
     if data is None or isinstance(data, Distributions):
         yield None
         return
-    table = open_for(("states", "number", "mixed"), "a page", data, min_variables=1, only=names)
+    table = open_for(("discrete", "continuous", "mixed"), "a page", data, min_variables=1, only=names)
     with nullcontext() if table is data else table:
         yield table
 
@@ -373,7 +373,7 @@ def _distribution(table: Table, i: int, rows: str) -> dict[str, Any]:
         counts = np.bincount(values, minlength=len(column.states))[: len(column.states)]
         total = int(counts.sum())
         shares = (counts / max(total, 1)).tolist()
-        told = {"states": [str(state) for state in column.states], "p": [_rounded(p) for p in shares]}
+        facts = {"states": [str(state) for state in column.states], "p": [_rounded(p) for p in shares]}
     else:
         values = values[np.isfinite(values)]
         total = len(values)
@@ -381,9 +381,9 @@ def _distribution(table: Table, i: int, rows: str) -> dict[str, Any]:
             return {"states": [], "from": "no values"}
         bars, _ = np.histogram(values, bins=BARS)
         ends = {"least": float(values.min()), "most": float(values.max())}
-        told = {"bars": bars.tolist(), "mean": float(values.mean()), "sd": float(values.std()), **ends}
+        facts = {"bars": bars.tolist(), "mean": float(values.mean()), "sd": float(values.std()), **ends}
     missing = table.n_rows - total
-    return {**told, "from": f"{total:,} {rows}" + (f", {missing:,} missing" if missing else "")}
+    return {**facts, "from": f"{total:,} {rows}" + (f", {missing:,} missing" if missing else "")}
 
 
 def _parameters(network: BayesianNetwork, name: str) -> dict[str, Any]:
