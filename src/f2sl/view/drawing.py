@@ -26,8 +26,8 @@ from f2sl.graph.metrics import class_of
 from f2sl.view.layers import Layout, Point, lay_out
 
 
-class Look(NamedTuple):
-    """Look of the edges of one kind: its name in legends, its colours on light and dark, its dashes."""
+class Style(NamedTuple):
+    """Style of the edges of one kind: their name in legends, colours on light and dark, and dashes."""
 
     name: str
     colour: str
@@ -37,19 +37,19 @@ class Look(NamedTuple):
 
 
 STYLES = {
-    "directed": Look("directed", "#3c7391", "#7db4cf"),
-    "weak": Look("weakly decided", "#3c7391", "#7db4cf", (6, 4)),
-    "undirected": Look("undirected", "#a3762b", "#d7a750"),
+    "directed": Style("directed", "#3c7391", "#7db4cf"),
+    "weak": Style("weakly decided", "#3c7391", "#7db4cf", (6, 4)),
+    "undirected": Style("undirected", "#a3762b", "#d7a750"),
 }
-"""Looks of edges by kind, the same in pictures and on the page; colour-blind readers can distinguish them."""
+"""Styles of edges by kind, the same in pictures and on the page; colour-blind readers can distinguish them."""
 STATUSES = {
-    "agreed": Look("agreed", "#6b7c89", "#8b9aa6", (), "in both graphs, the same way"),
-    "reversed": Look("reversed", "#0072b2", "#56b4e9", (14, 4, 3, 4), "decided in both, opposite ways"),
-    "half": Look("directed in one", "#008f68", "#35c79b", (5, 2), "decided in one of the two graphs only"),
-    "missing": Look("missing", "#d55e00", "#f0803c", (9, 5), "in the other graph only"),
-    "extra": Look("extra", "#a64d86", "#d98bbd", (2, 4), "in this graph only"),
+    "agreed": Style("agreed", "#6b7c89", "#8b9aa6", (), "in both graphs, the same way"),
+    "reversed": Style("reversed", "#0072b2", "#56b4e9", (14, 4, 3, 4), "decided in both, opposite ways"),
+    "half": Style("directed in one", "#008f68", "#35c79b", (5, 2), "decided in one of the two graphs only"),
+    "missing": Style("missing", "#d55e00", "#f0803c", (9, 5), "in the other graph only"),
+    "extra": Style("extra", "#a64d86", "#d98bbd", (2, 4), "in this graph only"),
 }
-"""Looks of edges by their status."""
+"""Styles of edges by their status."""
 LONGEST_LABEL = 26
 """Largest number of characters of a name in a picture; wide ones (Chinese, Japanese, Korean) count double."""
 
@@ -66,8 +66,8 @@ class Edge:
     weak: bool = False
 
     @property
-    def style(self) -> Look:
-        """Look of the edge: that of its status, or of its kind."""
+    def style(self) -> Style:
+        """Style of the edge: that of its status, or of its kind."""
         if self.status:
             return STATUSES[self.status]
         return STYLES["weak" if self.weak else "directed" if self.directed else "undirected"]

@@ -125,9 +125,9 @@ def check_page_file(path: str | PathLike[str]) -> None:
 def page(what: Any, **options: Any) -> str:
     """Return the text of the page; options are those of :func:`show`."""
     content = page_data(what, **options)
-    looks = {**STYLES, **STATUSES}
-    light = "".join(f"--{key}:{style.colour};" for key, style in looks.items())
-    dark = "".join(f"--{key}:{style.dark};" for key, style in looks.items())
+    styles = {**STYLES, **STATUSES}
+    light = "".join(f"--{key}:{style.colour};" for key, style in styles.items())
+    dark = "".join(f"--{key}:{style.dark};" for key, style in styles.items())
     parts = {
         "version": __version__,
         "title": html.escape(content["title"]),
@@ -197,7 +197,7 @@ def page_data(
         compared = {"facts": facts, "words": {key: style.meaning for key, style in STATUSES.items()}}
     return {
         "title": title,
-        "looks": {
+        "styles": {
             key: {"name": style.name, "dashes": style.dashes}
             for key, style in (STYLES if true_graph is None else STATUSES).items()
         },

@@ -26,7 +26,7 @@ from f2sl.view.drawing import (
     STYLES,
     Drawing,
     Edge,
-    Look,
+    Style,
     around,
     drawing,
     graph_of,
@@ -216,12 +216,12 @@ class Picture:
             x, y = self._at(self.drawing.layout.positions[name])
             yield name, x, y, self.drawing.widths[name], name in self.names
 
-    def _legend(self) -> list[tuple[Look | None, str, float]]:
-        """Return look, words and width of each entry below the picture."""
+    def _legend(self) -> list[tuple[Style | None, str, float]]:
+        """Return style, words and width of each entry below the picture."""
         present = {edge.style for edge in self.drawing.edges}
-        looks = [style for style in (*STYLES.values(), *STATUSES.values()) if style in present]
-        entries: list[tuple[Look | None, str, float]] = [
-            (style, style.name, 64 + width_of_text(style.name)) for style in looks
+        styles = [style for style in (*STYLES.values(), *STATUSES.values()) if style in present]
+        entries: list[tuple[Style | None, str, float]] = [
+            (style, style.name, 64 + width_of_text(style.name)) for style in styles
         ]
         if self.n_hidden:
             text = f"{self.n_hidden:,} variable{'s' * (self.n_hidden > 1)} not shown"

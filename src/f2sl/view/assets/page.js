@@ -11,8 +11,8 @@ const MOST_AT_FIRST = 200;   // edges shown at first where there are many for fe
 const LISTED = 300;          // rows of the list of edges before "Show all"
 const ROW = 92;              // distance of layers in a focused view
 
-const KINDS = Object.fromEntries(Object.entries(data.looks).map(([kind, look]) => [kind, look.name]));
-const DASH = Object.fromEntries(Object.entries(data.looks).filter(([, look]) => look.dashes.length).map(([kind, look]) => [kind, look.dashes]));
+const KINDS = Object.fromEntries(Object.entries(data.styles).map(([kind, style]) => [kind, style.name]));
+const DASH = Object.fromEntries(Object.entries(data.styles).filter(([, style]) => style.dashes.length).map(([kind, style]) => [kind, style.dashes]));
 
 const state = { picked: null, focus: "all", depth: 1, kinds: new Set(Object.keys(KINDS)), measure: null, cut: -Infinity,
                 sort: "value", down: true, all: false };
