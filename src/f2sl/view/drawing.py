@@ -41,7 +41,7 @@ STYLES = {
     "weak": Style("weakly decided", "#3c7391", "#7db4cf", (6, 4)),
     "undirected": Style("undirected", "#a3762b", "#d7a750"),
 }
-"""Styles of edges by kind, the same in pictures and on the page; colour-blind readers can distinguish them."""
+"""Styles of edges by kind, the same in pictures and on the page; colour-blind readers can tell them apart."""
 STATUSES = {
     "agreed": Style("agreed", "#6b7c89", "#8b9aa6", (), "in both graphs, the same way"),
     "reversed": Style("reversed", "#0072b2", "#56b4e9", (14, 4, 3, 4), "decided in both, opposite ways"),
