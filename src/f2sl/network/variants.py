@@ -43,12 +43,7 @@ SAMPLED = 100_000
 
 
 def tile(
-    network: BayesianNetwork,
-    copies: int,
-    random_state: int = 0,
-    *,
-    links: int = 1,
-    strength: float = 0.5,
+    network: BayesianNetwork, copies: int, random_state: int = 0, *, links: int = 1, strength: float = 0.5
 ) -> BayesianNetwork:
     """Join copies of a network into a large one with the same local structure.
 
