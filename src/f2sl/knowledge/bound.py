@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +13,6 @@ import numpy as np
 
 from f2sl.constraints import ANY
 from f2sl.errors import nearest, shown, shown_list
-from f2sl.graph._arrays import find_cycle
 
 
 @dataclass(frozen=True)
@@ -53,12 +53,11 @@ class Bound:
             why = None if arc[::-1] in self.required else self.against(arc)
             if why:
                 found.append(f"{arrow(self.names, arc)} is both required and forbidden ({why})")
-        left = sorted(self.required)
-        while cycle := find_cycle(len(self.names), np.array(left, np.int64).reshape(-1, 2)):
-            cycle.append(cycle[0])
+        left = set(self.required)
+        while cycle := _cycle(left):
             way = [shown(self.names[v]) for v in cycle]
             found.append(f"the required edges have a cycle: {' -> '.join(way)}")
-            left = sorted({*left}.difference(pairwise(cycle)))
+            left -= set(pairwise(cycle))
         return found
 
     def levels(self) -> tuple[Any, Any]:
@@ -72,6 +71,26 @@ class Bound:
         into[sorted(self.roots)] = -1
         out[sorted(self.leaves)] = ANY + 1
         return out, into
+
+
+def _cycle(arcs: set[tuple[int, int]]) -> list[int]:
+    """Return a cycle of some arcs, its smallest number first and last; empty without a cycle.
+
+    Examples
+    --------
+    >>> _cycle({(2, 1), (1, 3), (3, 2), (0, 1)})
+    [1, 3, 2, 1]
+    """
+    parents: dict[int, list[int]] = {}
+    for u, v in sorted(arcs):
+        parents.setdefault(v, []).append(u)
+    try:
+        TopologicalSorter(parents).prepare()
+    except CycleError as error:
+        cycle = error.args[1][1:]
+        first = cycle.index(min(cycle))
+        return [*cycle[first:], *cycle[: first + 1]]
+    return []
 
 
 def is_pattern(word: str) -> bool:
