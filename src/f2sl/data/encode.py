@@ -51,7 +51,7 @@ from f2sl.data.kinds import (
 from f2sl.data.memory.table import MemoryTable
 from f2sl.data.names import is_nameless, listing
 from f2sl.data.notes import LIKE_ONE, describe_constant
-from f2sl.data.remarks import KEEP, dates_read, integers_read, note_on
+from f2sl.data.remarks import BY_PARTS, KEEP, dates_read, integers_read, note_on
 from f2sl.data.values import LAST_EXACT, RawColumn, Refused, chosen_rows, number_of
 
 LEFT_OUT, REFUSED = "left out", "refused"
@@ -335,7 +335,7 @@ class Encoder:
                 if column.form == "labels" and like_written_numbers(column.labels, self.n_kept):
                     self._leave_out(i, _written(column), TO_NUMBERS)
                 else:
-                    self._leave_out(i, f"{like}, {LIKE_ONE}", KEEP)
+                    self._leave_out(i, f"{like}, {LIKE_ONE}", KEEP + BY_PARTS * (column.unit == DAYS))
                 return True
             kind, k, why = self._choose(name, column)
             if many_labels and may_choose and self._beside_numbers:

@@ -182,11 +182,12 @@ class Moments:
     @property
     def layout(self) -> Layout:
         """Columns of the one matrix: a column for each number."""
+        from f2sl.data.mixed.basis import NO_HATS
         from f2sl.data.mixed.expected import Layout
 
         assert self.scaling is not None
         everyone, none = np.arange(self.n_variables), np.empty(0, np.int64)
-        return Layout(self.scaling, none, everyone, none, everyone, none, everyone)
+        return Layout(self.scaling, none, everyone, none, everyone, none, everyone, NO_HATS, none)
 
     def search_pairs(
         self,

@@ -26,7 +26,8 @@ and states the analysis of variance, for two numbers the squared correlation. So
 independent, and a link that is linear in the columns is found whatever the distribution of the noise. All
 comes from one matrix (:attr:`~f2sl.data.mixed.engine.MixedEngine.embedded`), so a family takes
 microseconds however many rows there are. What is not linear in the columns, such as an effect of two states
-together that neither has alone, is not seen.
+together that neither has alone, is not seen. A number whose relations are clearly curved has further
+columns (:mod:`f2sl.data.mixed.basis`).
 
 With missing values the matrix is that of the normal distribution that fits all rows best
 (:mod:`f2sl.data.mixed.expected`), and a parent costs the more, the fewer rows have both it and the child.
@@ -202,7 +203,10 @@ class VarianceOfOne:
 
 
 NEVER = 10.0
-"""Penalty for each row where no sample has both variables: more than any parent gains (`COLLINEAR`)."""
+"""Penalty for each row where no sample has both variables, or these have too many columns: more than any
+parent gains (`COLLINEAR`)."""
+ROWS_PER_COLUMN = 2
+"""Rows that two variables need for each of their columns: an identifier that is kept explains everything."""
 
 
 @dataclass(frozen=True)
@@ -235,7 +239,8 @@ def prices(data: MixedEngine | AvailableMoments) -> Floats:
     """Return the penalty of "dg-bic" for each parent (row) of each child (column)."""
     sizes, together = np.diff(data.embedded.start).astype(np.float64), data.embedded.together
     found = 0.5 * math.log(data.n_rows) * np.outer(sizes, sizes) * (data.n_rows / np.maximum(together, 1))
-    return np.asarray(np.where(together > 0, found, NEVER * data.n_rows))
+    possible = (together > 0) & (np.add.outer(sizes, sizes) <= data.n_rows / ROWS_PER_COLUMN)
+    return np.asarray(np.where(possible, found, NEVER * data.n_rows))
 
 
 def embedded_columns(data: MixedEngine | AvailableMoments, sets: Integers) -> Queries:

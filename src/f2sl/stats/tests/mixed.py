@@ -180,7 +180,7 @@ class DegenerateGaussian(CITest):
                 asked = (engine.complete_position[part[~own]] for part in (x, y, given))
                 result[:, ~own] = self.statistics(engine.complete, *asked)
             return result[0], result[1]
-        matrix, start = engine.embedded.correlations, engine.embedded.start
+        matrix, start = engine.linear.correlations, engine.linear.start
         found = np.empty((len(x), 4))
 
         def piece(first: int) -> None:
