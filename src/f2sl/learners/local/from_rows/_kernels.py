@@ -29,8 +29,7 @@ import numpy as np
 
 from f2sl._jit import Array, inner, int64, kernel, plain_inner, popcount
 from f2sl.data.memory._kernels import refine
-from f2sl.learners.local._kernels import sees
-from f2sl.search._kernels import best_order, best_parents, read_off
+from f2sl.learners.local._kernels import changes, insert
 from f2sl.search.climbing._kernels import N_CHANGED, NONE, Climb, begin, step
 from f2sl.search.hill_climbing import MAX_STALL, RELATIVE_TOLERANCE
 from f2sl.stats.scores._kernels import LARGEST_EXACT, dirichlet_term
@@ -317,23 +316,6 @@ def fill_lattice(
 
 
 @inner
-def differs(
-    linked: int, co_parents: int, near: int, spouses: int, with_spouses: bool, near_is_settled: bool
-) -> bool:
-    """Return whether the target's neighbours or spouses, as masks, have changed in a way that counts."""
-    if near_is_settled:
-        return bool(co_parents & ~near != spouses)
-    return bool(linked != near or (with_spouses and co_parents != spouses))
-
-
-@inner
-def insert(mask: int, place: int) -> int:
-    """Insert a bit that is 0 at a place of a mask: bits from there on move up by one."""
-    low = (1 << place) - 1
-    return (mask & low) | (mask & ~low) << 1
-
-
-@inner
 def by_unusual(patterns: Patterns, k: int) -> Array:
     """Return the first k variables in the order of their unusual patterns, most first."""
     order = np.empty(k, np.int64)
@@ -417,13 +399,18 @@ def try_in_turn(
             links = worth_of_ties * (popcount(np.uint64(mask)) - 1)
             values[whole] = 32 * without[mask] + there * links
             values[whole | 1 << place] = 32 * joined[mask] + there * (links + worth_of_ties)
-        for v in range(k):
-            best_parents(values, v, rules[c], best_of[v])
-        best_order(best_of, best)
-        read_off(values, rules[c], best_of, best, parents)
-        linked, co_parents = sees(parents, target + (place <= target))
-        if differs(
-            linked, co_parents, insert(near, place), insert(spouses, place), with_spouses, near_is_settled
+        if changes(
+            values,
+            target + (place <= target),
+            place,
+            near,
+            spouses,
+            with_spouses,
+            near_is_settled,
+            rules[c],
+            best_of,
+            best,
+            parents,
         ):
             return tried
     parents[0] = -1
