@@ -1,11 +1,7 @@
 """Search over orders of Gaussian variables; parents are grown and shrunk on demand, from one matrix.
 
-The *family* of a variable u is u with parents that stand before it in the order. Its score is ::
-
-    constant[k] - weight[k] log(left) - share log(determinant)
-
-with k parents, `left` what they leave of u's variance, and the determinant that of the parents' part of the
-matrix: BIC and BGe are both of this form. Between calls these kernels keep two invariants:
+The *family* of a variable u is u with parents that stand before it in the order; `blocks/_kernels.py` scores
+families. Between calls these kernels keep two invariants:
 
 - ``order[place[v]] == v``.
 - No parent of any u can be dropped, and no variable that stands before u can be added, with a gain in score.
@@ -14,18 +10,12 @@ matrix: BIC and BGe are both of this form. Between calls these kernels keep two 
 When a variable v passes its neighbour u in the order, only these two families can change, and mostly neither
 does: v has to be a parent of u, or to become one. So a family stays as it is, and the question is answered
 from the Cholesky factor of its parents.
-
-Whether w would gain as a parent of u depends on the covariance c of w with what is left of u, which takes k
-multiplications, and on the variance of w that the parents leave, which takes k^2. The latter is at least
-``least[w]``, what all other variables leave of w. So most w are refused by c^2 / least[w] < need[u] alone.
 """
 
 from __future__ import annotations
 
-import numpy as np
-
 from f2sl._jit import Array, int64, kernel, plain_inner
-from f2sl.search.growing.blocks import _kernels as blocks
+from f2sl.search.growing.blocks._kernels import copy_family, gains, has_room, settle
 from f2sl.search.growing.state import (
     AHEAD,
     BACK,
@@ -35,182 +25,30 @@ from f2sl.search.growing.state import (
     END,
     FORBIDDEN,
     KEPT,
-    LEFT,
-    LOG_DETERMINANT,
     MOST_MOVES,
-    NEED,
-    NEVER,
     NO_VARIABLE,
     NOW,
     REQUIRED,
-    ROUNDS,
     SCORE,
     SETTLE,
     Families,
     Problem,
     Room,
+    Wide,
 )
 from f2sl.search.orders._kernels import draw
 
 
 @plain_inner
-def _score(u: int, k: int, left: float, log_determinant: float, problem: Problem) -> float:
-    """Score a family with k parents."""
-    left = max(left, problem.tolerance * problem.matrix[u, u])
-    return float(problem.constant[k] - problem.weight[k] * np.log(left) - problem.share * log_determinant)
-
-
-@plain_inner
-def _need(u: int, k: int, left: float, gain: float, problem: Problem) -> float:
-    """Return the least c^2 / variance with which another parent than the k of u can gain so much."""
-    if k + 2 >= len(problem.constant):
-        return NEVER
-    # It gains constant[k + 1] - constant[k] - (weight[k + 1] - weight[k]) log(left)
-    # - weight[k + 1] log(1 - c^2 / (variance left)) - share log(variance): solved for c^2 / variance, with
-    # the smallest variance that there can be.
-    left = max(left, problem.tolerance * problem.matrix[u, u])
-    price = problem.constant[k + 1] - problem.constant[k] - gain - problem.share * problem.log_least
-    if problem.weight[k + 1] != problem.weight[k]:
-        price -= (problem.weight[k + 1] - problem.weight[k]) * np.log(left)
-    return float(left * (1.0 - np.exp(min(price / problem.weight[k + 1], 0.0))))
-
-
-@plain_inner
-def _condition(i: int, u: int, w: int, factor: Array, matrix: Array, tolerance: float, room: Room) -> None:
-    """Make w the parent of u with number i, and update the covariances that it explains.
-
-    ``rows[i]`` gets the covariances of all variables with what is left of w, in units of its standard
-    deviation: their column w is w's row of the factor. `rest` and `covariances` are what is left of each
-    variable, and its covariance with what is left of u.
-    """
-    rows, rest, covariances = room.rows, room.rest, room.covariances
-    row = rows[i]
-    for j in range(i):
-        factor[i, j] = rows[j, w]
-    left = rest[w]
-    scale = 1.0 / np.sqrt(left) if left > tolerance * matrix[w, w] else 0.0
-    factor[i, i] = scale
-    for x in range(len(row)):
-        row[x] = matrix[w, x]
-    for j in range(i):
-        weight, other = factor[i, j], rows[j]
-        for x in range(len(row)):
-            row[x] -= weight * other[x]
-    of_u = row[u] * scale
-    for x in range(len(row)):
-        row[x] *= scale
-        rest[x] -= row[x] * row[x]
-        covariances[x] -= of_u * row[x]
-    # Exactly, so that rounding cannot make a parent a candidate once more.
-    rest[w] = covariances[w] = 0.0
-
-
-@plain_inner
-def _worst(
-    u: int, k: int, parents: Array, factor: Array, slopes: Array, figures: Array, problem: Problem, room: Room
-) -> int:
-    """Compute the slopes of u's k parents; return the one whose removal gains most, or NO_VARIABLE."""
-    for i in range(k - 1, -1, -1):
-        slope = room.rows[i, u]
-        for j in range(i + 1, k):
-            slope -= factor[j, i] * slopes[j]
-        slopes[i] = slope * factor[i, i]
-    # Without parent i, slope^2 / precision more is left of u, where the precision of i given the other
-    # parents is the sum of the squares in its column of the factor's inverse.
-    best, worst, column = problem.gain, NO_VARIABLE, room.column
-    least_left = np.inf
-    for i in range(k):
-        if problem.rule[parents[i], u] == REQUIRED:
-            continue
-        left, log_determinant = figures[LEFT], figures[LOG_DETERMINANT]
-        if factor[i, i] != 0.0:
-            precision = 0.0
-            for j in range(i, k):
-                entry = 1.0 if j == i else 0.0
-                for h in range(i, j):
-                    entry -= factor[j, h] * column[h]
-                column[j] = entry * factor[j, j]
-                precision += column[j] * column[j]
-            left += slopes[i] * slopes[i] / precision
-            if problem.share != 0.0:
-                log_determinant += np.log(precision)
-        # Without a share of the determinant the least `left` has the best score: one logarithm for all.
-        if problem.share != 0.0 or left < least_left:
-            least_left = left
-            gain = _score(u, k - 1, left, log_determinant, problem) - figures[SCORE]
-            if gain > best:
-                best, worst = gain, int64(i)
-    return worst
-
-
-@plain_inner
-def _settle(u: int, families: Families, problem: Problem, room: Room) -> None:
-    """Grow and shrink the parents of u until neither gains, beginning with those that it has."""
-    if problem.by_blocks:
-        blocks.settle(u, families, problem, room)
-        return
-    parents, factor, slopes = families.parents[NOW, u], families.factor[NOW, u], families.slopes[NOW, u]
-    figures, matrix, tolerance = families.figures[NOW, u], problem.matrix, problem.tolerance
-    rest, covariances, order, rule = room.rest, room.covariances, room.order[NOW], problem.rule
-    k, known, position = families.n_parents[NOW, u], int64(0), room.place[NOW, u]
-    # Each round adds or drops a parent. The bound is for variables so nearly collinear that rounding could
-    # take the gain of both, again and again.
-    for left_over in range(ROUNDS * (len(rest) + 1), -1, -1):
-        if known == 0:
-            for x in range(len(rest)):
-                rest[x] = matrix[x, x]
-                covariances[x] = matrix[u, x]
-            figures[LOG_DETERMINANT] = 0.0
-        while known < k:
-            w = parents[known]
-            left = rest[w]
-            _condition(known, u, w, factor, matrix, tolerance, room)
-            if problem.share != 0.0 and factor[known, known] != 0.0:
-                figures[LOG_DETERMINANT] += np.log(left)
-            known += 1
-        left = rest[u]
-        figures[LEFT] = left
-        figures[SCORE] = _score(u, k, left, figures[LOG_DETERMINANT], problem)
-        need = _need(u, k, left, 0.0, problem)
-        figures[NEED] = need
-        best, chosen = problem.gain, NO_VARIABLE
-        for p in range(position):
-            w = order[p]
-            c = covariances[w]
-            if c * c > need * rest[w] and rest[w] > tolerance * matrix[w, w] and rule[w, u] != FORBIDDEN:
-                log_determinant = figures[LOG_DETERMINANT] + np.log(rest[w])
-                gain = _score(u, k + 1, left - c * c / rest[w], log_determinant, problem) - figures[SCORE]
-                if gain > best:
-                    best, chosen = gain, w
-                    # The next one has to gain more: without a share of the determinant, by c^2 / variance.
-                    need = c * c / rest[w] if problem.share == 0.0 else _need(u, k, left, gain, problem)
-        if chosen != NO_VARIABLE and left_over:
-            if k < len(parents):
-                parents[k] = chosen
-                k += 1
-                continue
-            room.full[0] = True
-        worst = _worst(u, k, parents, factor, slopes, figures, problem, room)
-        if worst == NO_VARIABLE or not left_over:
-            break
-        k -= 1
-        for i in range(worst, k):
-            parents[i] = parents[i + 1]
-        known = 0
-    families.n_parents[NOW, u] = k
-
-
-@plain_inner
-def _change(u: int, dropped: int, added: int, families: Families, problem: Problem, room: Room) -> float:
+def _change(
+    u: int, dropped: int, added: int, families: Families, problem: Problem, room: Room, wide: Wide
+) -> float:
     """Drop the parent of u with one number, or add one, and settle; return the gain in score."""
     k, parents = families.n_parents[NOW, u], families.parents[NOW, u]
-    full = k == len(parents)
-    if problem.by_blocks and dropped == NO_VARIABLE:
-        full = not blocks.fits(u, added, families, problem)
-    if dropped == NO_VARIABLE and full:
+    if dropped == NO_VARIABLE and not has_room(u, added, families, problem, wide):
         room.full[0] = True
         return 0.0
-    _keep(NOW, BEFORE, u, families, problem, room)
+    _keep(NOW, BEFORE, u, families, room, wide)
     before = families.figures[NOW, u, SCORE]
     if dropped == NO_VARIABLE:
         parents[k] = added
@@ -219,63 +57,18 @@ def _change(u: int, dropped: int, added: int, families: Families, problem: Probl
         for i in range(dropped, k - 1):
             parents[i] = parents[i + 1]
         families.n_parents[NOW, u] = k - 1
-    _settle(u, families, problem, room)
+    settle(u, families, problem, room, wide)
     return float(families.figures[NOW, u, SCORE] - before)
 
 
 @plain_inner
-def _gains(u: int, w: int, families: Families, problem: Problem, room: Room) -> bool:
-    """Return whether w gains as a further parent of u."""
-    if problem.by_blocks:
-        return blocks.gains(u, w, families, problem, room)
-    k, parents, slopes = families.n_parents[NOW, u], families.parents[NOW, u], families.slopes[NOW, u]
-    # Its covariance with the residual of u.
-    c = problem.matrix[w, u]
-    for i in range(k):
-        c -= slopes[i] * problem.matrix[w, parents[i]]
-    if c * c <= families.figures[NOW, u, NEED] * problem.least[w]:
-        return False
-    factor, row, rest = families.factor[NOW, u], room.column, problem.matrix[w, w]
-    for i in range(k):
-        weight = problem.matrix[w, parents[i]]
-        for j in range(i):
-            weight -= factor[i, j] * row[j]
-        weight *= factor[i, i]
-        row[i] = weight
-        rest -= weight * weight
-    figures = families.figures[NOW, u]
-    if rest <= problem.tolerance * problem.matrix[w, w] or c * c < figures[NEED] * rest:
-        return False
-    log_determinant = figures[LOG_DETERMINANT] + np.log(rest)
-    score = _score(u, k + 1, figures[LEFT] - c * c / rest, log_determinant, problem)
-    return bool(score > figures[SCORE] + problem.gain)
-
-
-@plain_inner
-def _copy(source: int, target: int, u: int, families: Families, problem: Problem) -> None:
-    """Copy a family."""
-    if problem.by_blocks:
-        blocks.copy_family(source, target, u, families, problem)
-        return
-    k = families.n_parents[source, u]
-    families.n_parents[target, u] = k
-    for i in range(k):
-        families.parents[target, u, i] = families.parents[source, u, i]
-        families.slopes[target, u, i] = families.slopes[source, u, i]
-        for j in range(i + 1):
-            families.factor[target, u, i, j] = families.factor[source, u, i, j]
-    for i in range(4):
-        families.figures[target, u, i] = families.figures[source, u, i]
-
-
-@plain_inner
-def _keep(source: int, target: int, u: int, families: Families, problem: Problem, room: Room) -> None:
+def _keep(source: int, target: int, u: int, families: Families, room: Room, wide: Wide) -> None:
     """Copy a family unless there is a copy already."""
     if not room.marked[target, u]:
         room.marked[target, u] = True
         room.listed[target, room.n_listed[target]] = u
         room.n_listed[target] += 1
-        _copy(source, target, u, families, problem)
+        copy_family(source, target, u, families, wide)
 
 
 @plain_inner
@@ -295,17 +88,17 @@ def _keep_order(source: int, target: int, room: Room) -> None:
 
 
 @plain_inner
-def _return_to(copy: int, families: Families, problem: Problem, room: Room) -> None:
+def _return_to(copy: int, families: Families, room: Room, wide: Wide) -> None:
     """Restore all families and the order from the copies."""
     for i in range(room.n_listed[copy]):
-        _copy(copy, NOW, room.listed[copy, i], families, problem)
+        copy_family(copy, NOW, room.listed[copy, i], families, wide)
     _keep_order(copy, NOW, room)
     _forget(copy, room)
 
 
 @plain_inner
 def _walk(
-    v: int, back: bool, most: int, families: Families, problem: Problem, room: Room
+    v: int, back: bool, most: int, families: Families, problem: Problem, room: Room, wide: Wide
 ) -> tuple[float, float, int]:
     """Move v past the variables before it (`back`) or behind it, one by one, at most `most`.
 
@@ -328,10 +121,10 @@ def _walk(
         place[u], place[v] = here, there
         for i in range(count[second]):
             if parents[second, i] == first:
-                total += _change(second, int64(i), NO_VARIABLE, families, problem, room)
+                total += _change(second, int64(i), NO_VARIABLE, families, problem, room, wide)
                 break
-        if rule[second, first] != FORBIDDEN and _gains(first, second, families, problem, room):
-            total += _change(first, NO_VARIABLE, second, families, problem, room)
+        if rule[second, first] != FORBIDDEN and gains(first, second, families, problem, room, wide):
+            total += _change(first, NO_VARIABLE, second, families, problem, room, wide)
         # Of places that rounding alone tells apart the nearest.
         if total > best + problem.gain:
             best, best_steps = total, int64(step + 1)
@@ -348,11 +141,11 @@ def _enqueue(v: int, room: Room) -> None:
 
 
 @plain_inner
-def _accept(families: Families, problem: Problem, room: Room) -> None:
+def _accept(families: Families, room: Room, wide: Wide) -> None:
     """Accept the move: enqueue the changed variables and their parents, and keep their former families."""
     for i in range(room.n_listed[BEFORE]):
         u = room.listed[BEFORE, i]
-        _keep(BEFORE, KEPT, u, families, problem, room)
+        _keep(BEFORE, KEPT, u, families, room, wide)
         _enqueue(u, room)
         for copy in (NOW, BEFORE):
             for j in range(families.n_parents[copy, u]):
@@ -361,31 +154,31 @@ def _accept(families: Families, problem: Problem, room: Room) -> None:
 
 
 @plain_inner
-def _insert(v: int, families: Families, problem: Problem, room: Room) -> float:
+def _insert(v: int, families: Families, problem: Problem, room: Room, wide: Wide) -> float:
     """Move v to the place where the score is best, if that gains; return the gain."""
     n = room.order.shape[1]
     _keep_order(NOW, BEFORE, room)
-    _, left_gain, left_steps = _walk(v, BACK, n, families, problem, room)
-    _return_to(BEFORE, families, problem, room)
-    _, right_gain, right_steps = _walk(v, AHEAD, n, families, problem, room)
-    _return_to(BEFORE, families, problem, room)
+    _, left_gain, left_steps = _walk(v, BACK, n, families, problem, room, wide)
+    _return_to(BEFORE, families, room, wide)
+    _, right_gain, right_steps = _walk(v, AHEAD, n, families, problem, room, wide)
+    _return_to(BEFORE, families, room, wide)
     back = left_gain >= right_gain - problem.gain
     steps = left_steps if back else right_steps
     if steps == 0:
         return 0.0
     # The same steps again give the same families.
-    gain, _, _ = _walk(v, back, steps, families, problem, room)
-    _accept(families, problem, room)
+    gain, _, _ = _walk(v, back, steps, families, problem, room, wide)
+    _accept(families, room, wide)
     return gain
 
 
 @plain_inner
-def _climb(at_once: int, families: Families, problem: Problem, room: Room) -> float:
+def _climb(at_once: int, families: Families, problem: Problem, room: Room, wide: Wide) -> float:
     """Move each variable in the queue to its best place, until the queue is empty; return the gain.
 
     Returns as well after `at_once` variables; the next call goes on.
     """
-    # The bound is for rounding, as that of `_settle`: what is still in the queue then is dropped.
+    # The bound is for rounding, as that of `settle`: what is still in the queue then is dropped.
     total, most = 0.0, room.ends[BEGIN] + MOST_MOVES * len(room.queue)
     last = room.ends[BEGIN] + at_once
     while room.ends[BEGIN] < min(room.ends[END], last):
@@ -393,12 +186,12 @@ def _climb(at_once: int, families: Families, problem: Problem, room: Room) -> fl
         room.ends[BEGIN] += 1
         room.waiting[v] = False
         if room.ends[BEGIN] < most:
-            total += _insert(v, families, problem, room)
+            total += _insert(v, families, problem, room, wide)
     return total
 
 
 @plain_inner
-def _settle_all(families: Families, problem: Problem, room: Room) -> None:
+def _settle_all(families: Families, problem: Problem, room: Room, wide: Wide) -> None:
     """Find the parents of each variable in the current order, beginning with the required ones."""
     for u in range(len(room.waiting)):
         k = int64(0)
@@ -407,11 +200,13 @@ def _settle_all(families: Families, problem: Problem, room: Room) -> None:
                 families.parents[NOW, u, k] = w
                 k += 1
         families.n_parents[NOW, u] = k
-        _settle(u, families, problem, room)
+        settle(u, families, problem, room, wide)
 
 
 @plain_inner
-def _kick(rounds: int, moves: int, random: Array, families: Families, problem: Problem, room: Room) -> None:
+def _kick(
+    rounds: int, moves: int, random: Array, families: Families, problem: Problem, room: Room, wide: Wide
+) -> None:
     """Disturb the order and climb again, for a number of rounds (iterated local search).
 
     Each round lets `moves` variables pass others at random, then climbs with those that this has changed. If
@@ -427,18 +222,25 @@ def _kick(rounds: int, moves: int, random: Array, families: Families, problem: P
             v = draw(random, n)
             _keep_order(NOW, BEFORE, room)
             steps = 1 + draw(random, n)
-            gain, _, _ = _walk(v, draw(random, int64(2)) == 0, steps, families, problem, room)
+            gain, _, _ = _walk(v, draw(random, int64(2)) == 0, steps, families, problem, room, wide)
             total += gain
             _enqueue(v, room)
-            _accept(families, problem, room)
-        total += _climb(int64(MOST_MOVES) * n, families, problem, room)
+            _accept(families, room, wide)
+        total += _climb(int64(MOST_MOVES) * n, families, problem, room, wide)
         if total < -problem.gain:
-            _return_to(KEPT, families, problem, room)
+            _return_to(KEPT, families, room, wide)
 
 
 @kernel
 def work_on(
-    task: int, count: int, moves: int, random: Array, families: Families, problem: Problem, room: Room
+    task: int,
+    count: int,
+    moves: int,
+    random: Array,
+    families: Families,
+    problem: Problem,
+    room: Room,
+    wide: Wide,
 ) -> float:
     """Do one of the tasks: one kernel for all, because each contains most of this file once compiled.
 
@@ -446,9 +248,9 @@ def work_on(
     queue and returns the gain, KICK disturbs the order `count` times by `moves` moves.
     """
     if task == SETTLE:
-        _settle_all(families, problem, room)
+        _settle_all(families, problem, room, wide)
         return 0.0
     if task == CLIMB:
-        return _climb(count, families, problem, room)
-    _kick(count, moves, random, families, problem, room)
+        return _climb(count, families, problem, room, wide)
+    _kick(count, moves, random, families, problem, room, wide)
     return 0.0
