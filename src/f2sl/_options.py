@@ -299,12 +299,12 @@ _OPTIONS = (
         '"g2" or "x2" for states, "fisher-z" for numbers, "dg" or "cg" for both together. '
         'The default "auto" is G2 for states, Fisher\'s z for numbers, and dg for both together.',
     ),
-    Option("pc", str, _anything, "Learner of each variable's neighbours.", "fcbf"),
+    Option("pc", str, _anything, "Learner of each variable's neighbors.", "fcbf"),
     Option(
         "pc_options",
         dict,
         _anything,
-        "Options of the learner of neighbours.",
+        "Options of the learner of neighbors.",
         commands=(),
         more="Options that both learners have take the values of this learner, unless they are given here.",
     ),
@@ -427,7 +427,7 @@ _OPTIONS = (
         1e16,
     ),
     Option("threshold", float, not_negative, "Smallest absolute weight that counts as an edge.", 0.3),
-    Option("seed", int, whole, "Random seed (start variable, moves, training).", 0),
+    Option("random_state", int, whole, "Random seed (start variable, moves, training).", 0),
     Option(
         "standardize",
         bool,
@@ -494,7 +494,7 @@ PURPOSES = {
         "max_iter",
         "h_tol",
         "rho_max",
-        "seed",
+        "random_state",
     ),
     "Knowledge of edges": ("knowledge",),
     "Learning": ("time_limit", "n_jobs", "verbose"),
@@ -555,6 +555,6 @@ def _unless_none(check: Check, name: str, value: Any) -> Any:
 
 def refuse(problems: Iterable[str]) -> None:
     """Raise one error that lists all distinct problems, if there are any."""
-    told = list(dict.fromkeys(problems))
-    if told:
-        raise OptionError("; ".join(told))
+    messages = list(dict.fromkeys(problems))
+    if messages:
+        raise OptionError("; ".join(messages))

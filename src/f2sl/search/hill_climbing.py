@@ -118,8 +118,10 @@ def hill_climb(
                 on_step(steps, state.score)
             checkpoint()
     # The score is added up again, so that rounding errors of single steps do not add up.
-    arcs, own, losses = best
-    return Climbed(state.arrows(arcs), float(own.sum() + edge_log_prior * len(arcs)), steps, losses)
+    directed_edges, own, losses = best
+    return Climbed(
+        state.arrows(directed_edges), float(own.sum() + edge_log_prior * len(directed_edges)), steps, losses
+    )
 
 
 def _constrained(edges: Integers, start: Integers, constraints: Constraints) -> tuple[Integers, Integers]:
@@ -130,15 +132,15 @@ def _constrained(edges: Integers, start: Integers, constraints: Constraints) -> 
     from f2sl.graph.cycle_guard import CycleGuard
 
     required = constraints.required
-    links = np.concatenate([edges, np.sort(required, axis=1)])
-    links = np.unique(np.sort(links, axis=1), axis=0)
-    links = links[constraints.allows_link(links[:, 0], links[:, 1])]
-    guard = CycleGuard(constraints.n, required, n_edges=len(links))
+    adjacencies = np.concatenate([edges, np.sort(required, axis=1)])
+    adjacencies = np.unique(np.sort(adjacencies, axis=1), axis=0)
+    adjacencies = adjacencies[constraints.allows_adjacency(adjacencies[:, 0], adjacencies[:, 1])]
+    guard = CycleGuard(constraints.n, required, n_edges=len(adjacencies))
     others = start[
         constraints.allows(start[:, 0], start[:, 1]) & ~constraints.requires(start[:, 0], start[:, 1])
     ]
     kept = [(u, v) for u, v in others.tolist() if guard.add(u, v)]
-    return links, np.concatenate([required, np.array(kept, np.int64).reshape(-1, 2)])
+    return adjacencies, np.concatenate([required, np.array(kept, np.int64).reshape(-1, 2)])
 
 
 def new_climb(n: int, edges: Integers, tabu_length: int, hashes: Integers) -> _kernels.Climb:
@@ -146,16 +148,16 @@ def new_climb(n: int, edges: Integers, tabu_length: int, hashes: Integers) -> _k
 
     `hashes` are random numbers, one for each arc.
     """
-    # Before sorting, arc i and arc i + m are the two directions of edge i; `place` follows both.
+    # Before sorting, arc i and arc i + m are the two directions of edge i; `position` follows both.
     m = len(edges)
-    arcs = np.concatenate([edges, edges[:, ::-1]]).astype(np.int64).reshape(-1, 2)
-    order = np.lexsort((arcs[:, 1], arcs[:, 0]))
-    place = np.empty(2 * m, np.int64)
-    place[order] = np.arange(2 * m)
+    directed_edges = np.concatenate([edges, edges[:, ::-1]]).astype(np.int64).reshape(-1, 2)
+    order = np.lexsort((directed_edges[:, 1], directed_edges[:, 0]))
+    position = np.empty(2 * m, np.int64)
+    position[order] = np.arange(2 * m)
     return _kernels.Climb(
-        start=np.concatenate([[0], np.cumsum(np.bincount(arcs[:, 0], minlength=n))]),
-        others=arcs[order, 1],
-        opposite=place[(order + m) % (2 * m)] if m else place,
+        start=np.concatenate([[0], np.cumsum(np.bincount(directed_edges[:, 0], minlength=n))]),
+        others=directed_edges[order, 1],
+        opposite=position[(order + m) % (2 * m)] if m else position,
         present=np.empty(2 * m, np.bool_),
         gain=np.zeros(2 * m),
         closing=np.empty(2 * m, np.bool_),
@@ -202,11 +204,11 @@ class _State:
         _kernels.begin(climb, 0.0)
         # Arcs are sorted by (from, to), hence by from * n + to: those of `start` are found by bisection.
         self._arcs = np.column_stack([np.repeat(np.arange(n), np.diff(climb.start)), climb.others])
-        for arc in np.searchsorted(self._arcs @ [n, 1], start @ [n, 1]).tolist():
-            u = self._arcs[arc, 0]
-            climb.children[climb.start[u] + climb.n_children[u]] = arc
+        for edge in np.searchsorted(self._arcs @ [n, 1], start @ [n, 1]).tolist():
+            u = self._arcs[edge, 0]
+            climb.children[climb.start[u] + climb.n_children[u]] = edge
             climb.n_children[u] += 1
-            climb.present[climb.opposite[arc]] = True
+            climb.present[climb.opposite[edge]] = True
         self._measure()
         climb.score[0] = float(self._own.sum()) + edge_log_prior * len(start)
         self.tolerance = max(1.0, abs(self.score)) * RELATIVE_TOLERANCE
@@ -218,13 +220,13 @@ class _State:
 
     def copy(self) -> tuple[Integers, Floats, Floats]:
         """Return the graph's arcs by number, ascending, the scores of the families, and each arc's loss."""
-        places = np.flatnonzero(self._climb.present)
-        places = places[np.argsort(self._climb.opposite[places])]
-        return self._climb.opposite[places], self._own.copy(), -self._climb.gain[places]
+        positions = np.flatnonzero(self._climb.present)
+        positions = positions[np.argsort(self._climb.opposite[positions])]
+        return self._climb.opposite[positions], self._own.copy(), -self._climb.gain[positions]
 
-    def arrows(self, arcs: Integers) -> Integers:
+    def arrows(self, directed_edges: Integers) -> Integers:
         """Return arcs as rows (from, to)."""
-        return self._arcs[arcs]
+        return self._arcs[directed_edges]
 
     def step(self) -> bool:
         """Make the best legal step to a graph that is not among the last ones; return False if none is left.

@@ -88,9 +88,9 @@ class Climb(NamedTuple):
 @kernel
 def begin(climb: Climb, score: float) -> None:
     """Begin with a graph without arcs, of this score."""
-    for place in range(len(climb.present)):
-        climb.present[place] = climb.closing[place] = False
-        climb.struck[0, place] = climb.struck[1, place] = 0
+    for position in range(len(climb.present)):
+        climb.present[position] = climb.closing[position] = False
+        climb.struck[0, position] = climb.struck[1, position] = 0
     for v in range(len(climb.changed)):
         climb.n_children[v] = 0
         climb.changed[v] = v
@@ -119,39 +119,39 @@ def step(climb: Climb, prior: float, tolerance: float) -> int:
             of_adding = max(of_adding, top[u])
         floor = max(of_adding, max(of_deleting, of_reversing)) - tolerance
         if floor == -np.inf:
-            action, arc = NONE, int64(-1)
+            action, edge = NONE, int64(-1)
             break
         if of_adding >= floor:
             action, u = ADD, 0
             while top[u] < floor:
                 u += 1
-            arc = climb.start[u]
-            while adding[arc] < floor:
-                arc += 1
+            edge = climb.start[u]
+            while adding[edge] < floor:
+                edge += 1
         else:
             action = DELETE if of_deleting >= floor else REVERSE
-            arc = _first_of_present(climb, action, prior, n_graphs, floor)
-        back = opposite[arc] if action == REVERSE else int64(-1)
-        visited = _visited(climb, arc, back, n_graphs, oldest)
-        if not visited and not _closes_cycle(climb, action, arc):
+            edge = _first_of_present(climb, action, prior, n_graphs, floor)
+        back = opposite[edge] if action == REVERSE else int64(-1)
+        visited = _visited(climb, edge, back, n_graphs, oldest)
+        if not visited and not _closes_cycle(climb, action, edge):
             break
         # The next best is tried. What closes a cycle stays struck out, what was visited only in this step.
         if action == ADD:
             if visited:
-                passed_over[n_passed] = arc
+                passed_over[n_passed] = edge
                 n_passed += 1
             else:
-                climb.closing[arc] = True
-            _strike_out(climb, arc)
+                climb.closing[edge] = True
+            _strike_out(climb, edge)
         else:
-            climb.struck[action - 1, opposite[arc]] = n_graphs
+            climb.struck[action - 1, opposite[edge]] = n_graphs
             of_deleting, of_reversing = _best_of_present(climb, prior, n_graphs)
     for i in range(n_passed):
         u = climb.others[opposite[passed_over[i]]]
         adding[passed_over[i]] = climb.gain[opposite[passed_over[i]]] + prior
         top[u] = max(top[u], adding[passed_over[i]])
     if action != NONE:
-        _make(climb, action, arc, prior)
+        _make(climb, action, edge, prior)
     return action
 
 
@@ -169,15 +169,15 @@ def _weigh(climb: Climb, prior: float) -> None:
     present, closing, gain = climb.present, climb.closing, climb.gain
     for i in range(len(top) if everything else climb.counters[N_CHANGED]):
         v = i if everything else climb.changed[i]
-        for place in range(start[v], start[v + 1]):
-            arc, u = opposite[place], others[place]
-            before = adding[arc]
-            barred = present[place] or present[arc] or closing[arc]
-            adding[arc] = -np.inf if barred else gain[place] + prior
+        for position in range(start[v], start[v + 1]):
+            edge, u = opposite[position], others[position]
+            before = adding[edge]
+            barred = present[position] or present[edge] or closing[edge]
+            adding[edge] = -np.inf if barred else gain[position] + prior
             if everything:
                 continue
-            if adding[arc] >= top[u]:
-                top[u] = adding[arc]
+            if adding[edge] >= top[u]:
+                top[u] = adding[edge]
             elif before == top[u]:
                 _find_top(climb, u)
     if everything:
@@ -189,16 +189,16 @@ def _weigh(climb: Climb, prior: float) -> None:
 def _find_top(climb: Climb, u: int) -> None:
     """Find the best arc from u."""
     climb.top[u] = -np.inf
-    for arc in range(climb.start[u], climb.start[u + 1]):
-        climb.top[u] = max(climb.top[u], climb.adding[arc])
+    for edge in range(climb.start[u], climb.start[u + 1]):
+        climb.top[u] = max(climb.top[u], climb.adding[edge])
 
 
 @plain_inner
-def _strike_out(climb: Climb, arc: int) -> None:
+def _strike_out(climb: Climb, edge: int) -> None:
     """Leave an arc out of what may be added."""
-    u = climb.others[climb.opposite[arc]]
-    before = climb.adding[arc]
-    climb.adding[arc] = -np.inf
+    u = climb.others[climb.opposite[edge]]
+    before = climb.adding[edge]
+    climb.adding[edge] = -np.inf
     if before == climb.top[u]:
         _find_top(climb, u)
 
@@ -210,12 +210,12 @@ def _best_of_present(climb: Climb, prior: float, number: int) -> tuple[float, fl
     of_deleting, of_reversing = -np.inf, -np.inf
     for u in range(len(climb.top)):
         for i in range(climb.start[u], climb.start[u] + climb.n_children[u]):
-            arc = climb.children[i]
-            place = climb.opposite[arc]
-            if struck[0, place] != number:
-                of_deleting = max(of_deleting, gain[place] - prior)
-            if struck[1, place] != number:
-                of_reversing = max(of_reversing, gain[place] + gain[arc])
+            edge = climb.children[i]
+            position = climb.opposite[edge]
+            if struck[0, position] != number:
+                of_deleting = max(of_deleting, gain[position] - prior)
+            if struck[1, position] != number:
+                of_reversing = max(of_reversing, gain[position] + gain[edge])
     return of_deleting, of_reversing
 
 
@@ -226,34 +226,34 @@ def _first_of_present(climb: Climb, action: int, prior: float, number: int, floo
     first = int64(len(gain))
     for u in range(len(climb.top)):
         for i in range(climb.start[u], climb.start[u] + climb.n_children[u]):
-            arc = climb.children[i]
-            place = climb.opposite[arc]
-            worth = gain[place] - prior if action == DELETE else gain[place] + gain[arc]
-            if worth >= floor and struck[action - 1, place] != number:
-                first = min(first, arc)
+            edge = climb.children[i]
+            position = climb.opposite[edge]
+            worth = gain[position] - prior if action == DELETE else gain[position] + gain[edge]
+            if worth >= floor and struck[action - 1, position] != number:
+                first = min(first, edge)
     return first
 
 
 @plain_inner
-def _mark_after(climb: Climb, arc: int, back: int, mark: int) -> int:
+def _mark_after(climb: Climb, edge: int, back: int, mark: int) -> int:
     """Return the mark of the graph after toggling one arc, and its opposite if `back` is not -1."""
-    mark ^= climb.hashes[arc]
+    mark ^= climb.hashes[edge]
     return mark if back < 0 else mark ^ climb.hashes[back]
 
 
 @plain_inner
-def _visited(climb: Climb, arc: int, back: int, n_graphs: int, oldest: int) -> bool:
+def _visited(climb: Climb, edge: int, back: int, n_graphs: int, oldest: int) -> bool:
     """Return whether toggling one or two arcs leads to one of the graphs from `oldest` on."""
     marks, moves, size = climb.marks, climb.moves, len(climb.marks)
-    mark = _mark_after(climb, arc, back, marks[(n_graphs - 1) % size])
+    mark = _mark_after(climb, edge, back, marks[(n_graphs - 1) % size])
     for graph in range(oldest, n_graphs):
         if marks[graph % size] == mark:
             # It is the same graph if all arcs toggled since, and now, were toggled an even number of times.
-            n_odd = _toggle(climb.odd, arc) + _toggle(climb.odd, back)
+            n_odd = _toggle(climb.odd, edge) + _toggle(climb.odd, back)
             for later in range(graph + 1, n_graphs):
                 move = moves[later % size]
                 n_odd += _toggle(climb.odd, move[0]) + _toggle(climb.odd, move[1])
-            climb.odd[arc] = False
+            climb.odd[edge] = False
             if back >= 0:
                 climb.odd[back] = False
             for later in range(graph + 1, n_graphs):
@@ -267,26 +267,26 @@ def _visited(climb: Climb, arc: int, back: int, n_graphs: int, oldest: int) -> b
 
 
 @plain_inner
-def _toggle(odd: Array, arc: int) -> int:
+def _toggle(odd: Array, edge: int) -> int:
     """Toggle an entry unless it is -1; return by how much the number of those that are True has grown."""
-    if arc < 0:
+    if edge < 0:
         return 0
-    odd[arc] = not odd[arc]
-    return 1 if odd[arc] else -1
+    odd[edge] = not odd[edge]
+    return 1 if odd[edge] else -1
 
 
 @plain_inner
-def _closes_cycle(climb: Climb, action: int, arc: int) -> bool:
+def _closes_cycle(climb: Climb, action: int, edge: int) -> bool:
     """Return whether a step leaves a graph with a directed cycle.
 
     An arc u -> v closes one if a path leads from v to u; its reversal does if a path leads from u to v that
     does not begin with the arc itself.
     """
-    u, v = climb.others[climb.opposite[arc]], climb.others[arc]
+    u, v = climb.others[climb.opposite[edge]], climb.others[edge]
     if action == DELETE:
         return False
     begin, end = (v, u) if action == ADD else (u, v)
-    skipped = int64(-1) if action == ADD else arc
+    skipped = int64(-1) if action == ADD else edge
     stack, seen, n = climb.stack, climb.seen, len(climb.top)
     seen[n] += 1
     stack[0], height = begin, 1
@@ -306,20 +306,20 @@ def _closes_cycle(climb: Climb, action: int, arc: int) -> bool:
 
 
 @plain_inner
-def _make(climb: Climb, action: int, arc: int, prior: float) -> None:
+def _make(climb: Climb, action: int, edge: int, prior: float) -> None:
     """Apply a step to the graph, strike out what it makes impossible, and note it in the rings."""
-    back, counters, size = climb.opposite[arc], climb.counters, len(climb.marks)
+    back, counters, size = climb.opposite[edge], climb.counters, len(climb.marks)
     second = back if action == REVERSE else int64(-1)
     graph = counters[N_GRAPHS]
-    climb.moves[graph % size, 0], climb.moves[graph % size, 1] = arc, second
-    climb.marks[graph % size] = _mark_after(climb, arc, second, climb.marks[(graph - 1) % size])
-    climb.changed[0] = climb.others[arc]
+    climb.moves[graph % size, 0], climb.moves[graph % size, 1] = edge, second
+    climb.marks[graph % size] = _mark_after(climb, edge, second, climb.marks[(graph - 1) % size])
+    climb.changed[0] = climb.others[edge]
     counters[N_GRAPHS], counters[N_CHANGED], counters[EVERYTHING] = graph + 1, 1, int64(action != ADD)
     climb.score[0] += climb.gain[back]
     if action == ADD:
         climb.score[0] += prior
-        link(climb, arc)
-        _strike_out(climb, arc)
+        adjacency(climb, edge)
+        _strike_out(climb, edge)
         _strike_out(climb, back)
         return
     # With an edge less, arcs that would have closed a cycle may have become legal.
@@ -328,7 +328,7 @@ def _make(climb: Climb, action: int, arc: int, prior: float) -> None:
     u = climb.others[back]
     climb.present[back] = False
     i = climb.start[u]
-    while climb.children[i] != arc:
+    while climb.children[i] != edge:
         i += 1
     climb.n_children[u] -= 1
     climb.children[i] = climb.children[climb.start[u] + climb.n_children[u]]
@@ -336,15 +336,15 @@ def _make(climb: Climb, action: int, arc: int, prior: float) -> None:
         climb.score[0] -= prior
         return
     # A reversal changes two families, whose gains were computed apart, and leaves the number of edges.
-    climb.score[0] += climb.gain[arc]
+    climb.score[0] += climb.gain[edge]
     climb.changed[1], counters[N_CHANGED] = u, 2
-    link(climb, back)
+    adjacency(climb, back)
 
 
 @plain_inner
-def link(climb: Climb, arc: int) -> None:
+def adjacency(climb: Climb, edge: int) -> None:
     """Add an arc to the graph."""
-    u = climb.others[climb.opposite[arc]]
-    climb.present[climb.opposite[arc]] = True
-    climb.children[climb.start[u] + climb.n_children[u]] = arc
+    u = climb.others[climb.opposite[edge]]
+    climb.present[climb.opposite[edge]] = True
+    climb.children[climb.start[u] + climb.n_children[u]] = edge
     climb.n_children[u] += 1

@@ -20,20 +20,29 @@ from f2sl.data.available import AvailableMoments
 from f2sl.data.mixed.engine import MixedEngine
 from f2sl.data.moments import Moments
 from f2sl.search.growing import LEAST_GAIN, Found
-from f2sl.search.growing.state import CLIMB, KICK, REQUIRED, SCORE, SETTLE, Families, Problem, Room
+from f2sl.search.growing.state import (
+    CLIMB,
+    FIT_PARENTS,
+    PERTURB,
+    REQUIRED,
+    SCORE,
+    Families,
+    Problem,
+    Workspace,
+)
 from f2sl.search.orders import following
 from f2sl.search.orders.parent_sets import RELATIVE_TOLERANCE
 from f2sl.stats.conditioning import COLLINEAR
 from f2sl.stats.scores.gaussian import GaussianScore
 
-FIRST_ROOM = 16
+FIRST_CAPACITY = 16
 """Initial space for the parents of a variable; doubled as often as needed."""
 STEPS_AT_ONCE = 1 << 13
 """Variables times columns in one call of the kernel that climbs; then progress is shown, Ctrl-C noticed."""
 WORK_AT_ONCE = 1 << 27
-"""The same for disturbances, as work (`Room.work` times columns)."""
+"""The same for perturbations, as work (`Workspace.work` times columns)."""
 WORK_EACH, MOST_WORK = 1 << 24, 1 << 32
-"""The work that a disturbance may take in the mean, and all together, among blocks of columns: on wide tables
+"""The work that a perturbation may take in the mean, and all together, among blocks of columns: on wide tables
 of strongly related columns each takes as long as a climb, and fewer are made."""
 RIDGE, SURE = 1e-9, 1e-3
 """See `_least_of_blocks`."""
@@ -44,9 +53,9 @@ def search_numbers(
     problem: Problem,
     orders: Sequence[Integers],
     *,
-    kicks: Sequence[int],
+    perturbations: Sequence[int],
     moves: int,
-    seed: int = 0,
+    random_state: int = 0,
     constraints: Constraints,
     deadline: Deadline | None = None,
 ) -> Found:
@@ -58,11 +67,11 @@ def search_numbers(
         Made by `of_numbers` or `of_blocks`.
     orders : sequence of (n,) int64
         Orders to start from; each lists all variables once.
-    kicks : sequence of int
+    perturbations : sequence of int
         Number of perturbations of the order, in stages that each end with a climb over all variables.
     moves : int
         Random moves in one perturbation.
-    seed : int
+    random_state : int
         Random seed of the moves.
     constraints : Constraints
         Forbidden and required arcs, those of the problem.
@@ -72,22 +81,24 @@ def search_numbers(
     """
     search = _Search(problem, deadline)
     best = max((search.climbed(following(order, constraints)) for order in orders), key=lambda top: top[0])
-    random = np.array([seed % 2**31], np.int64)
+    random = np.array([random_state % 2**31], np.int64)
     width = len(problem.matrix)
     search.begin(best[1])
     with search.kept(), stage("searching orders") as advance:
-        for wanted in kicks:
+        for wanted in perturbations:
             left, rounds, begun = wanted, 1, search.work
             most_work = np.inf
             if search.widest > 1:
-                most_work = begun + min(wanted * WORK_EACH, wanted * MOST_WORK // max(1, sum(kicks))) // width
+                most_work = (
+                    begun + min(wanted * WORK_EACH, wanted * MOST_WORK // max(1, sum(perturbations))) // width
+                )
             with search.kept():
                 while left and search.work <= most_work and not search.over:
                     rounds, before = min(left, rounds), search.work
-                    search.kick(rounds, moves, random)
+                    search.perturb(rounds, moves, random)
                     left -= rounds
-                    advance(rounds / sum(kicks))
-                    # A single disturbance may take a hundredth of the next: so at most twice as many.
+                    advance(rounds / sum(perturbations))
+                    # A single perturbation may take a hundredth of the next: so at most twice as many.
                     each = max((search.work - before) / rounds, (search.work - begun) / (wanted - left), 1.0)
                     rounds = min(max(1, int(WORK_AT_ONCE / width / each)), 2 * rounds)
             best = search.better(best, search.climb())
@@ -111,7 +122,7 @@ class _Search:
         self.n = len(problem.rule)
         self.widest = int(np.diff(problem.first).max(initial=1))
         self._wide = problem.first if self.widest > 1 else None
-        self._allocate(FIRST_ROOM)
+        self._allocate(FIRST_CAPACITY)
 
     def _allocate(self, size: int) -> None:
         """Enlarge the arrays to this many parents of a variable."""
@@ -122,8 +133,8 @@ class _Search:
             self.widest,
             len(self._problem.matrix),
         )
-        # One of `FIRST_ROOM` parents is of the widest.
-        c = max(1, min(m if w == 1 else size + size // FIRST_ROOM * (w - 1), x))
+        # One of `FIRST_CAPACITY` parents is of the widest.
+        c = max(1, min(m if w == 1 else size + size // FIRST_CAPACITY * (w - 1), x))
         self._families = Families(
             n_parents=np.zeros((3, n), np.int64),
             n_columns=np.zeros((3, n), np.int64),
@@ -135,9 +146,9 @@ class _Search:
             figures=np.zeros((3, n, 6)),
             version=np.zeros((3, n), np.int64),
         )
-        self._room = Room(
+        self._workspace = Workspace(
             order=np.zeros((3, n), np.int64),
-            place=np.zeros((3, n), np.int64),
+            position=np.zeros((3, n), np.int64),
             marked=np.zeros((3, n), np.bool_),
             listed=np.zeros((3, n), np.int64),
             n_listed=np.zeros(3, np.int64),
@@ -177,18 +188,18 @@ class _Search:
     @property
     def work(self) -> int:
         """Work so far, in products of rows."""
-        return int(self._room.work[0])
+        return int(self._workspace.work[0])
 
     def _work_on(self, task: int, count: int = 0, moves: int = 0, random: Integers = NO_INTEGERS) -> float:
         return self._kernels.work_on(
-            task, count, moves, random, self._families, self._problem, self._room, self._wide
+            task, count, moves, random, self._families, self._problem, self._workspace, self._wide
         )
 
     def begin(self, order: Integers) -> None:
         """Begin with an order."""
-        self._room.order[0] = order
-        self._room.place[0, order] = np.arange(self.n)
-        self._work_on(SETTLE)
+        self._workspace.order[0] = order
+        self._workspace.position[0, order] = np.arange(self.n)
+        self._work_on(FIT_PARENTS)
 
     def climbed(self, order: Integers) -> Top:
         """Return the local optimum that moves reach from an order."""
@@ -201,21 +212,29 @@ class _Search:
         at_once = max(1, STEPS_AT_ONCE // len(problem.matrix))
         while True:
             gain = np.inf
-            room = self._room
+            workspace = self._workspace
             with self.kept():
                 while gain > 0.0 and not self.over:
-                    room.queue[:], room.ends[:], room.waiting[:] = room.order[0], (0, self.n), True
+                    workspace.queue[:], workspace.ends[:], workspace.waiting[:] = (
+                        workspace.order[0],
+                        (0, self.n),
+                        True,
+                    )
                     gain = 0.0
-                    while room.ends[0] < room.ends[1] and not self.over:
+                    while workspace.ends[0] < workspace.ends[1] and not self.over:
                         gain += self._work_on(CLIMB, at_once)
-            if not room.full[0] or self._size >= len(problem.matrix):
-                return float(self._families.figures[0, :, SCORE].sum()), room.order[0].copy(), self._arrows()
+            if not workspace.full[0] or self._size >= len(problem.matrix):
+                return (
+                    float(self._families.figures[0, :, SCORE].sum()),
+                    workspace.order[0].copy(),
+                    self._arrows(),
+                )
             self._allocate(2 * self._size)
-            self.begin(room.order[0])
+            self.begin(workspace.order[0])
 
-    def kick(self, rounds: int, moves: int, random: Integers) -> None:
+    def perturb(self, rounds: int, moves: int, random: Integers) -> None:
         """Disturb the order some times, each time followed by moves."""
-        self._work_on(KICK, rounds, moves, random)
+        self._work_on(PERTURB, rounds, moves, random)
 
     def better(self, top: Top, other: Top) -> Top:
         """Return the better of two local optima, the first one unless the other gains."""
@@ -230,7 +249,7 @@ class _Search:
 def of_numbers(
     score: GaussianScore, moments: Moments, edge_cost: float, max_parents: int | None, rules: Constraints
 ) -> Problem:
-    """Return the problem of a table of numbers without missing values: each is one column."""
+    """Return the problem of a continuous table without missing values: each is one column."""
     n, rule, first = rules.n, _rule(rules), np.arange(rules.n + 1)
     # One parent more than there may be has a score, too, and needs infinitely much to gain.
     form = score.linear_form(first.astype(np.float64), moments.n_rows)

@@ -13,12 +13,12 @@ NOW, BEFORE, KEPT = int64(0), int64(1), int64(2)
 FORBIDDEN, REQUIRED = 0, 2
 """Entries of `Problem.rule`; 1 marks an allowed arc."""
 BEGIN, END = 0, 1
-"""Entries of `Room.ends`: where the queue begins and ends."""
+"""Entries of `Workspace.ends`: where the queue begins and ends."""
 ROUNDS, MOST_MOVES = 4, 1000
 """Bounds that only rounding can reach: changes of a family, and moves in a climb, for each variable."""
 BACK, AHEAD = cast(bool, np.bool_(True)), cast(bool, np.bool_(False))
 """Argument `back` of a walk; for each Python constant Numba would compile the kernel anew."""
-SETTLE, CLIMB, KICK = 0, 1, 2
+FIT_PARENTS, CLIMB, PERTURB = 0, 1, 2
 """Tasks of the kernel."""
 NO_VARIABLE = int64(-1)
 """Stands for no variable."""
@@ -124,7 +124,7 @@ class Families(NamedTuple):
 LEFT, LOG_DETERMINANT, SCORE, STEP, WEIGHT, NEED = 0, 1, 2, 3, 4, 5
 
 
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """Order and scratch memory.
 
     Parameters
@@ -146,7 +146,7 @@ class Room(NamedTuple):
     between, rest_of : (w, w), scratch : (w, w + 1), inverse : (w, c) float64
         Scratch.
     taken : (n,) bool
-        The parents, within `settle`.
+        The parents, within `fit_parents`.
     refused : (n, n) int64
         The family of u (row) that refused v (column) last; without rows if variables have a single column.
     work : (2,) int64
@@ -155,7 +155,7 @@ class Room(NamedTuple):
     """
 
     order: Array
-    place: Array
+    position: Array
     marked: Array
     listed: Array
     n_listed: Array

@@ -22,7 +22,7 @@ A column of which a share of no more than `tolerance` is left is determined: as 
 skipped, and as a child's column it counts for that share.
 
 Where every variable has one column, its own number, `wide` is None. Then Numba compiles these functions
-without the branches for several columns, and with loops of one step: without that, tables of numbers would
+without the branches for several columns, and with loops of one step: without that, continuous tables would
 take half as long again.
 """
 
@@ -46,8 +46,8 @@ from f2sl.search.growing.state import (
     WEIGHT,
     Families,
     Problem,
-    Room,
     Wide,
+    Workspace,
 )
 
 
@@ -182,16 +182,21 @@ def _what_is_left(x: int, d: int, left: Array, matrix: Array, scratch: Array) ->
 
 @plain_inner
 def _gain_of(
-    u: int, w: int, least: float, families: Families, problem: Problem, room: Room, wide: Wide
+    u: int, w: int, least: float, families: Families, problem: Problem, workspace: Workspace, wide: Wide
 ) -> float:
     """Return the gain of w as a further parent of u, or 0 if it is not above `least`.
 
-    Reads the covariance of their columns from ``room.between``, (columns of u, columns of w), and what the
-    parents leave of w from ``room.rest_of``, (columns of w, columns of w). Destroys both.
+    Reads the covariance of their columns from ``workspace.between``, (columns of u, columns of w), and
+    what parents leave of w from ``workspace.rest_of``, (columns of w, columns of w). Destroys both.
     """
     tolerance = problem.tolerance
     du, dw = width(u, wide), width(w, wide)
-    between, rest, scratch, whitening = room.between, room.rest_of, room.scratch, families.whitening[NOW, u]
+    between, rest, scratch, whitening = (
+        workspace.between,
+        workspace.rest_of,
+        workspace.scratch,
+        families.whitening[NOW, u],
+    )
     weight = families.figures[NOW, u, WEIGHT]
     price = problem.price[u, w] - families.figures[NOW, u, STEP]
     # Whiten from the left.
@@ -265,7 +270,7 @@ def _next_single(
     """Return the next place in the order of a candidate that may gain, or that has several columns.
 
     Most candidates of a single column are refused here: by t, which is covariance^2 / (left of u * left of
-    w). For the compiler this loop is a function of its own, because `settle` has no registers to spare.
+    w). For the compiler this loop is a function of its own, because `fit_parents` has no registers to spare.
     """
     for q in range(p, position):
         x = column_of(order[q], wide)
@@ -276,20 +281,20 @@ def _next_single(
 
 @plain_inner
 def _candidate_gain(
-    u: int, w: int, least: float, families: Families, problem: Problem, room: Room, wide: Wide
+    u: int, w: int, least: float, families: Families, problem: Problem, workspace: Workspace, wide: Wide
 ) -> float:
     """Return the gain of w as a further parent of u, by the covariances that `_condition` has updated."""
     x, du, dw = column_of(w, wide), width(u, wide), width(w, wide)
     for b in range(dw):
         for a in range(du):
-            room.between[a, b] = room.across[a, x + b]
+            workspace.between[a, b] = workspace.across[a, x + b]
         for h in range(b + 1):
-            room.rest_of[b, h] = room.left[h, x + b]
-    return _gain_of(u, w, least, families, problem, room, wide)
+            workspace.rest_of[b, h] = workspace.left[h, x + b]
+    return _gain_of(u, w, least, families, problem, workspace, wide)
 
 
 @plain_inner
-def _worst(u: int, families: Families, problem: Problem, room: Room, wide: Wide) -> int:
+def _worst(u: int, families: Families, problem: Problem, workspace: Workspace, wide: Wide) -> int:
     """Compute the slopes of u's parents; return the one whose removal gains most, or NO_VARIABLE.
 
     Without the columns of parent i, B' P^-1 B more is left of u, where B are the slopes of these columns and
@@ -299,11 +304,16 @@ def _worst(u: int, families: Families, problem: Problem, room: Room, wide: Wide)
     k, columns, d = families.n_parents[NOW, u], families.n_columns[NOW, u], width(u, wide)
     for i in range(columns - 1, -1, -1):
         for a in range(d):
-            slope = room.rows[i, column_of(u, wide) + a]
+            slope = workspace.rows[i, column_of(u, wide) + a]
             for j in range(i + 1, columns):
                 slope -= factor[j, i] * slopes[j * d + a]
             slopes[i * d + a] = slope * factor[i, i]
-    inverse, precision, scratch, figures = room.inverse, room.rest_of, room.scratch, families.figures[NOW, u]
+    inverse, precision, scratch, figures = (
+        workspace.inverse,
+        workspace.rest_of,
+        workspace.scratch,
+        families.figures[NOW, u],
+    )
     best, worst, begin = problem.gain, NO_VARIABLE, int64(0)
     for i in range(k):
         w = parents[i]
@@ -338,19 +348,19 @@ def _worst(u: int, families: Families, problem: Problem, room: Room, wide: Wide)
             for a in range(d):
                 value = slopes[(begin + b) * d + a]
                 for h in range(b):
-                    value -= precision[b, h] * room.between[a, h]
-                room.between[a, b] = value / precision[b, b] if precision[b, b] > 0.0 else 0.0
+                    value -= precision[b, h] * workspace.between[a, h]
+                workspace.between[a, b] = value / precision[b, b] if precision[b, b] > 0.0 else 0.0
         if d == 1:
-            left = room.left[0, column_of(u, wide)]
+            left = workspace.left[0, column_of(u, wide)]
             for b in range(dw):
-                left += room.between[0, b] * room.between[0, b]
+                left += workspace.between[0, b] * workspace.between[0, b]
             log_left = np.log(max(left, problem.tolerance * problem.diagonal[column_of(u, wide)]))
         else:
-            _what_is_left(column_of(u, wide), d, room.left, problem.matrix, scratch)
+            _what_is_left(column_of(u, wide), d, workspace.left, problem.matrix, scratch)
             for a in range(d):
                 for c in range(a + 1):
                     for b in range(dw):
-                        scratch[a, c] += room.between[a, b] * room.between[c, b]
+                        scratch[a, c] += workspace.between[a, b] * workspace.between[c, b]
             log_left = _factorise(d, problem.tolerance, scratch)
         gain = problem.price[u, w] + problem.constant[k - 1] - problem.constant[k]
         gain -= problem.weight[k - 1] * log_left - problem.weight[k] * figures[LEFT]
@@ -362,7 +372,7 @@ def _worst(u: int, families: Families, problem: Problem, room: Room, wide: Wide)
 
 
 @plain_inner
-def settle(u: int, families: Families, problem: Problem, room: Room, wide: Wide) -> None:
+def fit_parents(u: int, families: Families, problem: Problem, workspace: Workspace, wide: Wide) -> None:
     """Grow and shrink the parents of u until neither gains, beginning with those that it has."""
     matrix, rule = problem.matrix, problem.rule
     parents, figures, whitening = (
@@ -370,7 +380,12 @@ def settle(u: int, families: Families, problem: Problem, room: Room, wide: Wide)
         families.figures[NOW, u],
         families.whitening[NOW, u],
     )
-    order, position, taken, scratch = room.order[NOW], room.place[NOW, u], room.taken, room.scratch
+    order, position, taken, scratch = (
+        workspace.order[NOW],
+        workspace.position[NOW, u],
+        workspace.taken,
+        workspace.scratch,
+    )
     d, n_columns = width(u, wide), len(matrix)
     floor = problem.tolerance * problem.diagonal[column_of(u, wide)]
     k, known, columns = families.n_parents[NOW, u], int64(0), int64(0)
@@ -384,11 +399,11 @@ def settle(u: int, families: Families, problem: Problem, room: Room, wide: Wide)
                 x = column_of(v, wide)
                 for b in range(width(v, wide)):
                     for c in range(b):
-                        room.left[c, x + b] = matrix[x + b, x + c]
-                    room.left[b, x + b] = problem.diagonal[x + b]
+                        workspace.left[c, x + b] = matrix[x + b, x + c]
+                    workspace.left[b, x + b] = problem.diagonal[x + b]
             for a in range(d):
                 for x in range(n_columns):
-                    room.across[a, x] = matrix[column_of(u, wide) + a, x]
+                    workspace.across[a, x] = matrix[column_of(u, wide) + a, x]
         while known < k:
             w = parents[known]
             taken[w] = True
@@ -400,9 +415,9 @@ def settle(u: int, families: Families, problem: Problem, room: Room, wide: Wide)
                     b,
                     u,
                     families.factor[NOW, u],
-                    room.rows,
-                    room.left,
-                    room.across,
+                    workspace.rows,
+                    workspace.left,
+                    workspace.across,
                     order[: position + 1],
                     matrix,
                     problem.tolerance * problem.diagonal[column],
@@ -410,16 +425,16 @@ def settle(u: int, families: Families, problem: Problem, room: Room, wide: Wide)
                 )
                 if problem.share != 0.0 and rest > 0.0:
                     figures[LOG_DETERMINANT] += np.log(rest)
-                room.work[0] += columns
+                workspace.work[0] += columns
                 families.columns[NOW, u, columns] = column
                 columns += 1
             known += 1
         families.n_parents[NOW, u], families.n_columns[NOW, u] = k, columns
         if d == 1:
-            left = max(room.left[0, column_of(u, wide)], floor)
+            left = max(workspace.left[0, column_of(u, wide)], floor)
             log_left, whitening[0] = np.log(left), 1.0 / np.sqrt(left)
         else:
-            _what_is_left(column_of(u, wide), d, room.left, matrix, scratch)
+            _what_is_left(column_of(u, wide), d, workspace.left, matrix, scratch)
             log_left = _factorise(d, problem.tolerance, scratch)
             # The inverse of the factor, row by row, each from those before it.
             for i in range(d):
@@ -446,7 +461,7 @@ def settle(u: int, families: Families, problem: Problem, room: Room, wide: Wide)
             p = int64(0)
             while p < position:
                 if d == 1:
-                    p = _next_single(p, position, need, order, room.across[0], room.left[0], wide)
+                    p = _next_single(p, position, need, order, workspace.across[0], workspace.left[0], wide)
                     if p == position:
                         break
                 w = order[p]
@@ -454,18 +469,18 @@ def settle(u: int, families: Families, problem: Problem, room: Room, wide: Wide)
                 if taken[w] or columns + width(w, wide) > problem.most_columns:
                     continue
                 x = column_of(w, wide)
-                rest = room.left[0, x]
+                rest = workspace.left[0, x]
                 if d == 1 and width(w, wide) == 1:
                     # As in `_gain_of`.
                     if rest <= problem.tolerance * problem.diagonal[x]:
                         continue
-                    square = room.across[0, x] * room.across[0, x] / rest
+                    square = workspace.across[0, x] * workspace.across[0, x] / rest
                     gain = figures[STEP] - problem.price[u, w]
                     gain -= figures[WEIGHT] * np.log(max(left - square, floor) / left)
                     if problem.share != 0.0:
                         gain -= problem.share * np.log(rest)
                 else:
-                    gain = _candidate_gain(u, w, best, families, problem, room, wide)
+                    gain = _candidate_gain(u, w, best, families, problem, workspace, wide)
                 if gain > best and rule[w, u] != FORBIDDEN:
                     best, chosen = gain, w
                     need = _need(u, best, figures, problem) * left
@@ -474,8 +489,8 @@ def settle(u: int, families: Families, problem: Problem, room: Room, wide: Wide)
                 parents[k] = chosen
                 k += 1
                 continue
-            room.full[0] = True
-        worst = _worst(u, families, problem, room, wide)
+            workspace.full[0] = True
+        worst = _worst(u, families, problem, workspace, wide)
         if worst == NO_VARIABLE or not left_over:
             break
         for i in range(k):
@@ -487,8 +502,8 @@ def settle(u: int, families: Families, problem: Problem, room: Room, wide: Wide)
     for i in range(k):
         taken[parents[i]] = False
     figures[NEED] = _need(u, problem.gain, figures, problem) / (whitening[0] * whitening[0])
-    room.work[1] += 1
-    families.version[NOW, u] = room.work[1]
+    workspace.work[1] += 1
+    families.version[NOW, u] = workspace.work[1]
 
 
 @plain_inner
@@ -500,11 +515,11 @@ def has_room(u: int, w: int, families: Families, problem: Problem, wide: Wide) -
 
 
 @plain_inner
-def _gains(u: int, w: int, families: Families, problem: Problem, room: Room, wide: Wide) -> bool:
+def _gains(u: int, w: int, families: Families, problem: Problem, workspace: Workspace, wide: Wide) -> bool:
     matrix = problem.matrix
     k, columns = families.n_parents[NOW, u], families.n_columns[NOW, u]
     own, factor, slopes = families.columns[NOW, u], families.factor[NOW, u], families.slopes[NOW, u]
-    whitening, between = families.whitening[NOW, u], room.between
+    whitening, between = families.whitening[NOW, u], workspace.between
     du, dw = width(u, wide), width(w, wide)
     if k >= problem.most_parents or columns + dw > problem.most_columns:
         return False
@@ -531,7 +546,7 @@ def _gains(u: int, w: int, families: Families, problem: Problem, room: Room, wid
     if price > 0.0 and squares * (figures[WEIGHT] + price) <= price:
         return False
     for b in range(dw):
-        row, of_w = room.inverse[b], matrix[column_of(w, wide) + b]
+        row, of_w = workspace.inverse[b], matrix[column_of(w, wide) + b]
         for j in range(columns):
             weight = of_w[own[j]]
             for h in range(j):
@@ -540,13 +555,13 @@ def _gains(u: int, w: int, families: Families, problem: Problem, room: Room, wid
         for c in range(b + 1):
             value = of_w[column_of(w, wide) + c]
             for h in range(columns):
-                value -= row[h] * room.inverse[c, h]
-            room.rest_of[b, c] = value
-    return _gain_of(u, w, problem.gain, families, problem, room, wide) > problem.gain
+                value -= row[h] * workspace.inverse[c, h]
+            workspace.rest_of[b, c] = value
+    return _gain_of(u, w, problem.gain, families, problem, workspace, wide) > problem.gain
 
 
 @plain_inner
-def gains(u: int, w: int, families: Families, problem: Problem, room: Room, wide: Wide) -> bool:
+def gains(u: int, w: int, families: Families, problem: Problem, workspace: Workspace, wide: Wide) -> bool:
     """Return whether w gains as a further parent of u.
 
     What a family has refused is remembered where variables have several columns.
@@ -560,10 +575,10 @@ def gains(u: int, w: int, families: Families, problem: Problem, room: Room, wide
         c *= problem.least[w, 0]
         if c * c <= families.figures[NOW, u, NEED]:
             return False
-        return _gains(u, w, families, problem, room, wide)
-    if room.refused[u, w] == families.version[NOW, u]:
+        return _gains(u, w, families, problem, workspace, wide)
+    if workspace.refused[u, w] == families.version[NOW, u]:
         return False
-    if _gains(u, w, families, problem, room, wide):
+    if _gains(u, w, families, problem, workspace, wide):
         return True
-    room.refused[u, w] = families.version[NOW, u]
+    workspace.refused[u, w] = families.version[NOW, u]
     return False
