@@ -42,7 +42,7 @@ STEPS_AT_ONCE = 1 << 13
 WORK_AT_ONCE = 1 << 27
 """The same for perturbations, as work (`Workspace.work` times columns)."""
 WORK_EACH, MOST_WORK = 1 << 24, 1 << 32
-"""The work that a perturbation may take in the mean, and all together, among blocks of columns: on wide tables
+"""The work that a perturbation may take in the mean, and all of them, among blocks of columns: on wide tables
 of strongly related columns each takes as long as a climb, and fewer are made."""
 RIDGE, SURE = 1e-9, 1e-3
 """See `_least_of_blocks`."""
