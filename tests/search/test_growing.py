@@ -278,7 +278,7 @@ def test_batches_of_perturbations_grow_slowly(monkeypatch):
         made.append(rounds)
         perturbation(search, rounds, *rest)
 
-    monkeypatch.setattr(numbers._Search, "perturbation", recorded)
+    monkeypatch.setattr(numbers._Search, "perturb", recorded)
     columns = mixed_columns(3, 200)
     with open_engine(mixed_table(columns)) as engine:
         by_blocks(engine, [np.arange(5)], perturbations=[40, 100], moves=MOVES)
