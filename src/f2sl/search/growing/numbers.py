@@ -23,6 +23,7 @@ from f2sl.search.growing import LEAST_GAIN, Found
 from f2sl.search.growing.state import (
     CLIMB,
     FIT_PARENTS,
+    FORBIDDEN,
     PERTURB,
     REQUIRED,
     SCORE,
@@ -280,11 +281,13 @@ def of_blocks(
     data: MixedEngine | AvailableMoments, edge_cost: float, max_parents: int | None, rules: Constraints
 ) -> Problem:
     """Return the problem of a table of both kinds, or of numbers with missing values, and BIC."""
-    from f2sl.stats.scores.mixed import alone, prices
+    from f2sl.stats.scores.mixed import NEVER, alone, prices
 
     n, rule, n_rows, first = data.n_variables, _rule(rules), data.n_rows, data.embedded.start
     matrix = np.ascontiguousarray(data.embedded.correlations)
-    price = np.ascontiguousarray(prices(data).T + edge_cost)
+    price = prices(data)
+    rule[(price >= NEVER * n_rows) & (rule != REQUIRED)] = FORBIDDEN
+    price = np.ascontiguousarray(price.T + edge_cost)
     return Problem(
         matrix=matrix,
         diagonal=np.diag(matrix).copy(),
