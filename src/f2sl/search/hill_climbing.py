@@ -103,11 +103,11 @@ def hill_climb(
     if constraints:
         family_score = Admissible(family_score, constraints=constraints)
         edges, begin = _constrained(edges, begin, constraints)
-    state = _State(family_score, n, edges, edge_log_prior, begin)
+    state = _State(family_score, n, edges, edge_log_prior, begin, tabu_length)
     best_score, best = state.score, state.copy()
     steps = stalled = 0
     with keeping("hill climbing was not finished, so with more time the score may be higher"):
-        while stalled < max_stall and state.step(tabu_length):
+        while stalled < max_stall and state.step():
             steps += 1
             if state.score > best_score + state.tolerance:
                 best_score, best = state.score, state.copy()
@@ -143,64 +143,80 @@ def _constrained(edges: Integers, start: Integers, constraints: Constraints) -> 
     return adjacencies, np.concatenate([required, np.array(kept, np.int64).reshape(-1, 2)])
 
 
+def new_climb(n: int, edges: Integers, tabu_length: int, hashes: Integers) -> _kernels.Climb:
+    """Return a climb over variables 0 to n - 1 among these edges that has not begun.
+
+    `hashes` are random numbers, one for each arc.
+    """
+    # Before sorting, arc i and arc i + m are the two directions of edge i; `position` follows both.
+    m = len(edges)
+    directed_edges = np.concatenate([edges, edges[:, ::-1]]).astype(np.int64).reshape(-1, 2)
+    order = np.lexsort((directed_edges[:, 1], directed_edges[:, 0]))
+    position = np.empty(2 * m, np.int64)
+    position[order] = np.arange(2 * m)
+    return _kernels.Climb(
+        start=np.concatenate([[0], np.cumsum(np.bincount(directed_edges[:, 0], minlength=n))]),
+        others=directed_edges[order, 1],
+        opposite=position[(order + m) % (2 * m)] if m else position,
+        present=np.empty(2 * m, np.bool_),
+        gain=np.zeros(2 * m),
+        closing=np.empty(2 * m, np.bool_),
+        adding=np.zeros(2 * m),
+        top=np.zeros(n),
+        children=np.zeros(2 * m, np.int64),
+        n_children=np.empty(n, np.int64),
+        struck=np.empty((2, 2 * m), np.int64),
+        changed=np.empty(n, np.int64),
+        counters=np.empty(3, np.int64),
+        score=np.empty(1),
+        hashes=hashes,
+        marks=np.empty(tabu_length + 1, np.int64),
+        moves=np.empty((tabu_length + 1, 2), np.int64),
+        odd=np.zeros(2 * m, np.bool_),
+        stack=np.zeros(n, np.int64),
+        seen=np.zeros(n + 1, np.int64),
+    )
+
+
 class _State:
     """DAG during the climb: arrays of the compiled steps, and the scores.
 
     Attributes
     ----------
-    score : float
-        Score of the graph.
     tolerance : float
         Difference of two gains up to which they are equal.
     """
 
     def __init__(
-        self, family_score: Families, n: int, edges: Integers, edge_log_prior: float, start: Integers
+        self,
+        family_score: Families,
+        n: int,
+        edges: Integers,
+        edge_log_prior: float,
+        start: Integers,
+        tabu_length: int,
     ) -> None:
         self._family_score = family_score
         self._prior = edge_log_prior
-        # Before sorting, arc i and arc i + m are the two directions of edge i; `position` follows both.
-        m = len(edges)
-        directed_edges = np.concatenate([edges, edges[:, ::-1]]).astype(np.int64).reshape(-1, 2)
-        order = np.lexsort((directed_edges[:, 1], directed_edges[:, 0]))
-        position = np.empty(2 * m, np.int64)
-        position[order] = np.arange(2 * m)
-        self._arcs: Integers = directed_edges[order]
+        hashes = np.random.default_rng(0).integers(2**63, size=2 * len(edges))
+        self._climb = climb = new_climb(n, edges, tabu_length, hashes)
         self._own: Floats = np.empty(n)
-        sizes = np.bincount(directed_edges[:, 0], minlength=n)
-        self._climb = _kernels.Climb(
-            start=np.concatenate([[0], np.cumsum(sizes)]),
-            others=self._arcs[:, 1].copy(),
-            opposite=position[(order + m) % (2 * m)] if m else position,
-            present=np.zeros(2 * m, np.bool_),
-            gain=np.zeros(2 * m),
-            closing=np.zeros(2 * m, np.bool_),
-            adding=np.zeros(2 * m),
-            top=np.zeros(n),
-            children=np.zeros(2 * m, np.int64),
-            n_children=np.zeros(n, np.int64),
-            struck=np.zeros((2, 2 * m), np.int64),
-            hashes=np.random.default_rng(0).integers(2**63, size=2 * m),
-            odd=np.zeros(2 * m, np.bool_),
-            stack=np.zeros(n, np.int64),
-            seen=np.zeros(n + 1, np.int64),
-        )
-        # The start is the first graph. Its mark may be any number: only differences count.
-        self._n_graphs = 1
-        self._marks: Integers = np.zeros(64, np.int64)
-        self._moves: Integers = np.zeros((64, 2), np.int64)
+        _kernels.begin(climb, 0.0)
         # Arcs are sorted by (from, to), hence by from * n + to: those of `start` are found by bisection.
-        begun = np.searchsorted(self._arcs @ [n, 1], start @ [n, 1])
-        for edge in begun.tolist():
+        self._arcs = np.column_stack([np.repeat(np.arange(n), np.diff(climb.start)), climb.others])
+        for edge in np.searchsorted(self._arcs @ [n, 1], start @ [n, 1]).tolist():
             u = self._arcs[edge, 0]
-            self._climb.children[self._climb.start[u] + self._climb.n_children[u]] = edge
-            self._climb.n_children[u] += 1
-        self._climb.present[self._climb.opposite[begun]] = True
-        self._changed: Integers = np.arange(n, dtype=np.int64)
-        self._everything = True
+            climb.children[climb.start[u] + climb.n_children[u]] = edge
+            climb.n_children[u] += 1
+            climb.present[climb.opposite[edge]] = True
         self._measure()
-        self.score = float(self._own.sum()) + edge_log_prior * len(start)
+        climb.score[0] = float(self._own.sum()) + edge_log_prior * len(start)
         self.tolerance = max(1.0, abs(self.score)) * RELATIVE_TOLERANCE
+
+    @property
+    def score(self) -> float:
+        """Score of the graph."""
+        return float(self._climb.score[0])
 
     def copy(self) -> tuple[Integers, Floats, Floats]:
         """Return the graph's arcs by number, ascending, the scores of the families, and each arc's loss."""
@@ -212,64 +228,39 @@ class _State:
         """Return arcs as rows (from, to)."""
         return self._arcs[directed_edges]
 
-    def step(self, tabu_length: int) -> bool:
+    def step(self) -> bool:
         """Make the best legal step to a graph that is not among the last ones; return False if none is left.
 
         The gains into the variables whose parents the step changes are computed again.
         """
-        if self._n_graphs == len(self._marks):
-            self._marks = np.concatenate([self._marks, np.zeros_like(self._marks)])
-            self._moves = np.concatenate([self._moves, np.zeros_like(self._moves)])
-        action, edge = _kernels.step(
-            self._climb,
-            self._changed,
-            self._everything,
-            self._prior,
-            self.tolerance,
-            self._marks,
-            self._moves,
-            self._n_graphs,
-            max(0, self._n_graphs - tabu_length),
-        )
-        if action == _kernels.NONE:
+        if _kernels.step(self._climb, self._prior, self.tolerance) == _kernels.NONE:
             return False
-        self._n_graphs += 1
-        others, gain = self._climb.others, self._climb.gain
-        back = self._climb.opposite[edge]
-        # A reversal changes two families, whose gains were computed apart, and leaves the number of edges.
-        self.score += float(gain[back])
-        if action == REVERSE:
-            self.score += float(gain[edge])
-            self._changed = np.array([others[edge], others[back]])
-        else:
-            self.score += self._prior if action == ADD else -self._prior
-            self._changed = others[edge : edge + 1]
-        self._everything = action != ADD
         self._measure()
         return True
 
     def _measure(self) -> None:
         """Compute the gains of toggling each arc into the variables that changed."""
         climb = self._climb
-        asked = self._changed, climb.start, climb.others, climb.present, climb.gain, self._own
+        changed = climb.changed[: climb.counters[_kernels.N_CHANGED]]
+        asked = changed, climb.start, climb.others, climb.present, climb.gain, self._own
         gains = getattr(self._family_score, "gains", None)
         if gains is None or not gains(*asked):
-            self._measure_by_scores()
+            self._measure_by_scores(changed)
 
-    def _measure_by_scores(self) -> None:
+    def _measure_by_scores(self, changed: Integers) -> None:
         """Compute the same gains in one batch of families, in which each current family comes once."""
         climb = self._climb
         families: list[tuple[int, tuple[int, ...]]] = []
         current: list[tuple[int, tuple[int, ...]]] = []
-        for v in self._changed.tolist():
+        for v in changed.tolist():
             part = slice(climb.start[v], climb.start[v + 1])
             parents = set(climb.others[part][climb.present[part]].tolist())
             families.extend((v, tuple(sorted(parents ^ {u}))) for u in climb.others[part].tolist())
             current.append((v, tuple(sorted(parents))))
         scores = self._family_score.score(families + current)
-        self._own[self._changed] = scores[len(families) :]
+        self._own[changed] = scores[len(families) :]
         done = 0
-        for v in self._changed.tolist():
+        for v in changed.tolist():
             part = slice(climb.start[v], climb.start[v + 1])
             size = part.stop - part.start
             climb.gain[part] = scores[done : done + size] - self._own[v]

@@ -412,6 +412,45 @@ def tell_ties_apart(values: Array, target: int, worth: int, told_apart: Array) -
         told_apart[members] = value
 
 
+@inner
+def insert(mask: int, position: int) -> int:
+    """Insert a bit that is 0 at a place of a mask: bits from there on move up by one."""
+    low = (1 << position) - 1
+    return (mask & low) | (mask & ~low) << 1
+
+
+@inner
+def changes(
+    values: Array,
+    target: int,
+    position: int,
+    near: int,
+    spouses: int,
+    with_spouses: bool,
+    near_is_final: bool,
+    rules: Array,
+    best_of: Array,
+    best: Array,
+    parents: Array,
+) -> bool:
+    """Find the best network; return whether the target's neighbors or spouses change in a way that counts.
+
+    values : (2^k,) int64, ties told apart; place : of the candidate, for which `near` and `spouses` have no
+    bit; best_of, best : scratch; parents : (k,) int64, output. The steps are those of `best_networks` in
+    `search/_kernels.py`.
+    """
+    for v in range(len(parents)):
+        best_parents(values, v, rules, best_of[v])
+    best_order(best_of, best)
+    read_off(values, rules, best_of, best, parents)
+    linked, co_parents = sees(parents, target)
+    near, spouses = insert(near, position), insert(spouses, position)
+    # With settled neighbors, a spouse is any other parent of a child that is not one of these.
+    if near_is_final:
+        return bool(co_parents & ~near != spouses)
+    return bool(linked != near or (with_spouses and co_parents != spouses))
+
+
 @kernel
 def try_in_turn(
     lattices: Array,
@@ -451,8 +490,7 @@ def try_in_turn(
     tried : (searches,) int64
         Output: number of candidates tried.
     """
-    # The steps are those of `best_networks` in `search/_kernels.py`; scratch memory is shared by all rows.
-    # All problems of a call have the same k.
+    # Scratch memory is shared by all rows: all problems of a call have the same k.
     k = parents.shape[1]
     best_of = np.empty((k, 1 << (k - 1)), np.int64)
     best = np.empty(1 << k, np.int64)
@@ -462,20 +500,19 @@ def try_in_turn(
         changed = False
         for row in range(rows_start[s], rows_start[s + 1]):
             tell_ties_apart(lattices[row], target_position[row], worth_of_ties, values)
-            for v in range(k):
-                best_parents(values, v, rules[row], best_of[v])
-            best_order(best_of, best)
-            read_off(values, rules[row], best_of, best, parents[s])
-            linked, co_parents = sees(parents[s], target_position[row])
-            # Make room for the candidate's bit in the masks of the search: bits from its place on move up.
-            low = (1 << candidate_position[row]) - 1
-            linked_now = (near[s] & low) | (near[s] & ~low) << 1
-            co_parents_now = (spouses[s] & low) | (spouses[s] & ~low) << 1
-            # With settled neighbors, a spouse is any other parent of a child that is not one of these.
-            if near_is_final[s]:
-                changed = co_parents & ~linked_now != co_parents_now
-            else:
-                changed = linked != linked_now or (with_spouses[s] and co_parents != co_parents_now)
+            changed = changes(
+                values,
+                target_position[row],
+                candidate_position[row],
+                near[s],
+                spouses[s],
+                with_spouses[s],
+                near_is_final[s],
+                rules[row],
+                best_of,
+                best,
+                parents[s],
+            )
             if changed:
                 tried[s] = row - rows_start[s] + 1
                 break

@@ -20,6 +20,8 @@ from f2sl._jit import Array, int64, kernel, plain_inner
 
 ADD, DELETE, REVERSE, NONE = 0, 1, 2, 3
 """Kinds of steps, in the order in which equals are taken; `NONE` stands for no step."""
+N_GRAPHS, N_CHANGED, EVERYTHING = 0, 1, 2
+"""Entries of `Climb.counters`."""
 
 
 class Climb(NamedTuple):
@@ -44,8 +46,18 @@ class Climb(NamedTuple):
         The numbers of the graph's arcs from u, in no order, are the first of its segment.
     struck : (2, 2 m) int64, by place
         Deletions and reversals that were tried in a step have its number.
+    changed : (n,) int64
+        The variables whose entries of `gain` have to be computed before the next step come first.
+    counters : (3,) int64
+        Number of graphs so far, with the one at the start; number of the variables that changed; and 1 at
+        first and after a deletion or reversal, which may change what can be added anywhere.
+    score : (1,) float64
+        Score of the graph.
     hashes : (2 m,) int64, by arc
-        Random; a graph's mark is the exclusive or of those of its arcs.
+        Random; a graph's mark is the exclusive or of those of its arcs. Only differences of marks count.
+    marks : (r,) int64; moves : (r, 2) int64
+        Rings of the last graphs: the mark of graph g, and the arcs that were toggled to reach it, -1 for no
+        second one, are entry g % r. The last r - 1 graphs are not visited again.
     odd : (2 m,) bool; stack : (n,) int64; seen : (n + 1,) int64
         Scratch: `odd` is False between calls; ``seen[v]`` is the number of the last search for a path that
         came to v, and ``seen[n]`` that of the last of all.
@@ -62,44 +74,43 @@ class Climb(NamedTuple):
     children: Array
     n_children: Array
     struck: Array
+    changed: Array
+    counters: Array
+    score: Array
     hashes: Array
+    marks: Array
+    moves: Array
     odd: Array
     stack: Array
     seen: Array
 
 
 @kernel
-def step(
-    climb: Climb,
-    changed: Array,
-    everything: bool,
-    prior: float,
-    tolerance: float,
-    marks: Array,
-    moves: Array,
-    n_graphs: int,
-    oldest: int,
-) -> tuple[int, int]:
-    """Make the best legal step to a graph that is not among the recent ones; return its kind and its arc.
+def begin(climb: Climb, score: float) -> None:
+    """Begin with a graph without arcs, of this score."""
+    for position in range(len(climb.present)):
+        climb.present[position] = climb.closing[position] = False
+        climb.struck[0, position] = climb.struck[1, position] = 0
+    for v in range(len(climb.changed)):
+        climb.n_children[v] = 0
+        climb.changed[v] = v
+    climb.counters[N_GRAPHS], climb.counters[N_CHANGED], climb.counters[EVERYTHING] = 1, len(climb.changed), 1
+    climb.score[0] = score
+    climb.marks[0] = 0
 
-    Whether a step closes a cycle is checked only when it is the best one left.
 
-    Parameters
-    ----------
-    changed : int64
-        Variables whose entries of `gain` are new.
-    everything : bool
-        True at first and after a deletion or reversal, which may change what can be added anywhere.
-    tolerance : float
-        Gains that differ by less are equal: of these the first kind of step, then the first arc is taken.
-    marks : int64; moves : (len(marks), 2) int64
-        The mark of each graph so far, and the arcs that were toggled to reach it, -1 for no second one. The
-        new graph is added.
-    n_graphs, oldest : int
-        Number of graphs so far, the one at the start included, and the oldest that may not be visited again.
+@kernel
+def step(climb: Climb, prior: float, tolerance: float) -> int:
+    """Make the best legal step to a graph that is not among the recent ones; return its kind.
+
+    The gains into `changed` have to be up to date. Whether a step closes a cycle is checked only when it is
+    the best one left. Gains that differ by less than `tolerance` are equal: of these the first kind of step,
+    then the first arc is taken.
     """
     opposite, adding, top = climb.opposite, climb.adding, climb.top
-    _weigh(climb, changed, everything, prior)
+    n_graphs = climb.counters[N_GRAPHS]
+    oldest = max(int64(0), n_graphs - len(climb.marks) + 1)
+    _weigh(climb, prior)
     passed_over, n_passed = np.empty(n_graphs - oldest, np.int64), 0
     of_deleting, of_reversing = _best_of_present(climb, prior, n_graphs)
     while True:
@@ -121,7 +132,7 @@ def step(
             action = DELETE if of_deleting >= floor else REVERSE
             edge = _first_of_present(climb, action, prior, n_graphs, floor)
         back = opposite[edge] if action == REVERSE else int64(-1)
-        visited = _visited(climb, edge, back, marks, moves, n_graphs, oldest)
+        visited = _visited(climb, edge, back, n_graphs, oldest)
         if not visited and not _closes_cycle(climb, action, edge):
             break
         # The next best is tried. What closes a cycle stays struck out, what was visited only in this step.
@@ -140,16 +151,14 @@ def step(
         adding[passed_over[i]] = climb.gain[opposite[passed_over[i]]] + prior
         top[u] = max(top[u], adding[passed_over[i]])
     if action != NONE:
-        _make(climb, action, edge)
-        back = opposite[edge] if action == REVERSE else int64(-1)
-        moves[n_graphs, 0], moves[n_graphs, 1] = edge, back
-        marks[n_graphs] = _mark_after(climb, edge, back, marks[n_graphs - 1])
-    return action, edge
+        _make(climb, action, edge, prior)
+    return action
 
 
 @plain_inner
-def _weigh(climb: Climb, changed: Array, everything: bool, prior: float) -> None:
+def _weigh(climb: Climb, prior: float) -> None:
     """Update `adding` and `top` for the arcs into the variables that changed, or for all."""
+    everything = climb.counters[EVERYTHING] == 1
     start, others, opposite, adding, top = (
         climb.start,
         climb.others,
@@ -158,8 +167,8 @@ def _weigh(climb: Climb, changed: Array, everything: bool, prior: float) -> None
         climb.top,
     )
     present, closing, gain = climb.present, climb.closing, climb.gain
-    for i in range(len(top) if everything else len(changed)):
-        v = i if everything else changed[i]
+    for i in range(len(top) if everything else climb.counters[N_CHANGED]):
+        v = i if everything else climb.changed[i]
         for position in range(start[v], start[v + 1]):
             edge, u = opposite[position], others[position]
             before = adding[edge]
@@ -233,24 +242,25 @@ def _mark_after(climb: Climb, edge: int, back: int, mark: int) -> int:
 
 
 @plain_inner
-def _visited(
-    climb: Climb, edge: int, back: int, marks: Array, moves: Array, n_graphs: int, oldest: int
-) -> bool:
+def _visited(climb: Climb, edge: int, back: int, n_graphs: int, oldest: int) -> bool:
     """Return whether toggling one or two arcs leads to one of the graphs from `oldest` on."""
-    mark = _mark_after(climb, edge, back, marks[n_graphs - 1])
+    marks, moves, size = climb.marks, climb.moves, len(climb.marks)
+    mark = _mark_after(climb, edge, back, marks[(n_graphs - 1) % size])
     for graph in range(oldest, n_graphs):
-        if marks[graph] == mark:
+        if marks[graph % size] == mark:
             # It is the same graph if all arcs toggled since, and now, were toggled an even number of times.
             n_odd = _toggle(climb.odd, edge) + _toggle(climb.odd, back)
             for later in range(graph + 1, n_graphs):
-                n_odd += _toggle(climb.odd, moves[later, 0]) + _toggle(climb.odd, moves[later, 1])
+                move = moves[later % size]
+                n_odd += _toggle(climb.odd, move[0]) + _toggle(climb.odd, move[1])
             climb.odd[edge] = False
             if back >= 0:
                 climb.odd[back] = False
             for later in range(graph + 1, n_graphs):
-                climb.odd[moves[later, 0]] = False
-                if moves[later, 1] >= 0:
-                    climb.odd[moves[later, 1]] = False
+                move = moves[later % size]
+                climb.odd[move[0]] = False
+                if move[1] >= 0:
+                    climb.odd[move[1]] = False
             if n_odd == 0:
                 return True
     return False
@@ -296,10 +306,18 @@ def _closes_cycle(climb: Climb, action: int, edge: int) -> bool:
 
 
 @plain_inner
-def _make(climb: Climb, action: int, edge: int) -> None:
-    """Apply a step to the graph, and strike out what it makes impossible."""
-    back = climb.opposite[edge]
+def _make(climb: Climb, action: int, edge: int, prior: float) -> None:
+    """Apply a step to the graph, strike out what it makes impossible, and note it in the rings."""
+    back, counters, size = climb.opposite[edge], climb.counters, len(climb.marks)
+    second = back if action == REVERSE else int64(-1)
+    graph = counters[N_GRAPHS]
+    climb.moves[graph % size, 0], climb.moves[graph % size, 1] = edge, second
+    climb.marks[graph % size] = _mark_after(climb, edge, second, climb.marks[(graph - 1) % size])
+    climb.changed[0] = climb.others[edge]
+    counters[N_GRAPHS], counters[N_CHANGED], counters[EVERYTHING] = graph + 1, 1, int64(action != ADD)
+    climb.score[0] += climb.gain[back]
     if action == ADD:
+        climb.score[0] += prior
         adjacency(climb, edge)
         _strike_out(climb, edge)
         _strike_out(climb, back)
@@ -314,8 +332,13 @@ def _make(climb: Climb, action: int, edge: int) -> None:
         i += 1
     climb.n_children[u] -= 1
     climb.children[i] = climb.children[climb.start[u] + climb.n_children[u]]
-    if action == REVERSE:
-        adjacency(climb, back)
+    if action == DELETE:
+        climb.score[0] -= prior
+        return
+    # A reversal changes two families, whose gains were computed apart, and leaves the number of edges.
+    climb.score[0] += climb.gain[edge]
+    climb.changed[1], counters[N_CHANGED] = u, 2
+    adjacency(climb, back)
 
 
 @plain_inner

@@ -26,7 +26,7 @@ from f2sl.search.growing.state import (
     FORBIDDEN,
     PERTURB,
     REQUIRED,
-    Blocks,
+    SCORE,
     Families,
     Problem,
     Workspace,
@@ -39,15 +39,15 @@ from f2sl.stats.scores.gaussian import GaussianScore
 FIRST_CAPACITY = 16
 """Initial space for the parents of a variable; doubled as often as needed."""
 STEPS_AT_ONCE = 1 << 13
-"""Perturbations times columns in one call of the kernel; then progress is shown and Ctrl-C noticed."""
-WORK_AT_ONCE, WORK_EACH, MOST_WORK = 1 << 27, 1 << 24, 1 << 32
-"""The same as work on blocks of columns (`Workspace.work` times columns), and the work that one may take
-in the mean, and all together: on wide tables of strongly related columns each takes as long as a climb, and
-fewer are made."""
+"""Variables times columns in one call of the kernel that climbs; then progress is shown, Ctrl-C noticed."""
+WORK_AT_ONCE = 1 << 27
+"""The same for perturbations, as work (`Workspace.work` times columns)."""
+WORK_EACH, MOST_WORK = 1 << 24, 1 << 32
+"""The work that a perturbation may take in the mean, and all of them, among blocks of columns: on wide tables
+of strongly related columns each takes as long as a climb, and fewer are made."""
 RIDGE, SURE = 1e-9, 1e-3
 """See `_least_of_blocks`."""
-_NONE, NO_INTEGERS = np.zeros((0, 0)), np.zeros(0, np.int64)
-NO_BLOCKS = Blocks(NO_INTEGERS, NO_INTEGERS, np.zeros(0), 0.0, _NONE, _NONE, 0, 0)
+NO_INTEGERS = np.zeros(0, np.int64)
 
 
 def search_numbers(
@@ -87,22 +87,21 @@ def search_numbers(
     search.begin(best[1])
     with search.kept(), stage("searching orders") as advance:
         for wanted in perturbations:
-            allowed = min(wanted * WORK_EACH, wanted * MOST_WORK // max(1, sum(perturbations)))
-            left, begun = wanted, search.work
-            most_work = begun + allowed // width
-            rounds = 1 if problem.by_blocks else max(1, STEPS_AT_ONCE // width)
+            left, rounds, begun = wanted, 1, search.work
+            most_work = np.inf
+            if search.widest > 1:
+                most_work = (
+                    begun + min(wanted * WORK_EACH, wanted * MOST_WORK // max(1, sum(perturbations))) // width
+                )
             with search.kept():
                 while left and search.work <= most_work and not search.over:
                     rounds, before = min(left, rounds), search.work
                     search.perturb(rounds, moves, random)
                     left -= rounds
                     advance(rounds / sum(perturbations))
-                    if problem.by_blocks:
-                        # A single perturbation may take a hundredth of the next: so at most twice as many.
-                        each = max(
-                            (search.work - before) / rounds, (search.work - begun) / (wanted - left), 1.0
-                        )
-                        rounds = min(max(1, int(WORK_AT_ONCE / width / each)), 2 * rounds)
+                    # A single perturbation may take a hundredth of the next: so at most twice as many.
+                    each = max((search.work - before) / rounds, (search.work - begun) / (wanted - left), 1.0)
+                    rounds = min(max(1, int(WORK_AT_ONCE / width / each)), 2 * rounds)
             best = search.better(best, search.climb())
     return Found(best[2], not search.over)
 
@@ -122,54 +121,52 @@ class _Search:
         self._deadline = deadline or Deadline(None)
         self._keeps = deadline is not None
         self.n = len(problem.rule)
-        widths = np.diff(problem.blocks.first) if problem.by_blocks else np.ones(1, np.int64)
-        self._widest = int(widths.max(initial=1))
-        self._most = problem.blocks.most_parents if problem.by_blocks else len(problem.constant) - 2
+        self.widest = int(np.diff(problem.first).max(initial=1))
+        self._wide = problem.first if self.widest > 1 else None
         self._allocate(FIRST_CAPACITY)
 
     def _allocate(self, size: int) -> None:
         """Enlarge the arrays to this many parents of a variable."""
         self._size = size
-        n, m, w = self.n, max(1, min(size, self._most)), self._widest
-        c, x = m, len(self._problem.matrix)
-        if self._problem.by_blocks:
-            c = min(
-                size + size // FIRST_CAPACITY * (w - 1), x
-            )  # one of `FIRST_CAPACITY` parents is of the widest
-        else:
-            w = 0
+        n, m, w, x = (
+            self.n,
+            max(1, min(size, self._problem.most_parents)),
+            self.widest,
+            len(self._problem.matrix),
+        )
+        # One of `FIRST_CAPACITY` parents is of the widest.
+        c = max(1, min(m if w == 1 else size + size // FIRST_CAPACITY * (w - 1), x))
         self._families = Families(
-            np.zeros((3, n), np.int64),
-            np.zeros((3, n, m), np.int64),
-            np.zeros((3, n, c, c)),
-            np.zeros((3, n, c * max(w, 1))),
-            np.zeros((3, n, 4)),
-            np.zeros((3, n, w * w)),
-            np.zeros((3, n), np.int64),
+            n_parents=np.zeros((3, n), np.int64),
+            n_columns=np.zeros((3, n), np.int64),
+            parents=np.zeros((3, n, m), np.int64),
+            columns=np.zeros((3, n, c), np.int64),
+            factor=np.zeros((3, n, c, c)),
+            slopes=np.zeros((3, n, c * w)),
+            whitening=np.zeros((3, n, w * w)),
+            figures=np.zeros((3, n, 6)),
+            version=np.zeros((3, n), np.int64),
         )
         self._workspace = Workspace(
-            np.zeros((3, n), np.int64),
-            np.zeros((3, n), np.int64),
-            np.zeros((3, n), np.bool_),
-            np.zeros((3, n), np.int64),
-            np.zeros(3, np.int64),
-            np.zeros((c, x)),
-            np.zeros(n),
-            np.zeros(n),
-            np.zeros(c),
-            np.zeros(n, np.int64),
-            np.zeros(2, np.int64),
-            np.zeros(n, np.bool_),
-            np.zeros(1, np.bool_),
-            np.zeros((x, w)),
-            np.zeros((w, x)),
-            np.zeros((w, w)),
-            np.zeros((w, w)),
-            np.zeros((w, w + 1)),
-            np.zeros((w, c)),
-            np.zeros(w * w),
-            np.zeros((n if w else 0, n), np.int64),
-            np.zeros(2, np.int64),
+            order=np.zeros((3, n), np.int64),
+            position=np.zeros((3, n), np.int64),
+            marked=np.zeros((3, n), np.bool_),
+            listed=np.zeros((3, n), np.int64),
+            n_listed=np.zeros(3, np.int64),
+            queue=np.zeros(n, np.int64),
+            ends=np.zeros(2, np.int64),
+            waiting=np.zeros(n, np.bool_),
+            full=np.zeros(1, np.bool_),
+            rows=np.zeros((c, x)),
+            left=np.zeros((w, x)),
+            across=np.zeros((w, x)),
+            between=np.zeros((w, w)),
+            rest_of=np.zeros((w, w)),
+            scratch=np.zeros((w, w + 1)),
+            inverse=np.zeros((w, c)),
+            taken=np.zeros(n, np.bool_),
+            refused=np.zeros((n if w > 1 else 0, n), np.int64),
+            work=np.zeros(2, np.int64),
         )
 
     @property
@@ -191,12 +188,12 @@ class _Search:
 
     @property
     def work(self) -> int:
-        """Work on blocks of columns so far, in products of rows."""
+        """Work so far, in products of rows."""
         return int(self._workspace.work[0])
 
     def _work_on(self, task: int, count: int = 0, moves: int = 0, random: Integers = NO_INTEGERS) -> float:
         return self._kernels.work_on(
-            task, count, moves, random, self._families, self._problem, self._workspace
+            task, count, moves, random, self._families, self._problem, self._workspace, self._wide
         )
 
     def begin(self, order: Integers) -> None:
@@ -227,10 +224,12 @@ class _Search:
                     gain = 0.0
                     while workspace.ends[0] < workspace.ends[1] and not self.over:
                         gain += self._work_on(CLIMB, at_once)
-            if not workspace.full[0] or self._size >= (
-                len(problem.matrix) if problem.by_blocks else self._most
-            ):
-                return float(self._families.figures[0, :, 2].sum()), workspace.order[0].copy(), self._arrows()
+            if not workspace.full[0] or self._size >= len(problem.matrix):
+                return (
+                    float(self._families.figures[0, :, SCORE].sum()),
+                    workspace.order[0].copy(),
+                    self._arrows(),
+                )
             self._allocate(2 * self._size)
             self.begin(workspace.order[0])
 
@@ -251,27 +250,30 @@ class _Search:
 def of_numbers(
     score: GaussianScore, moments: Moments, edge_cost: float, max_parents: int | None, rules: Constraints
 ) -> Problem:
-    """Return the problem of a continuous table without missing values."""
-    n, rule = len(moments.variances), _rule(rules)
+    """Return the problem of a continuous table without missing values: each is one column."""
+    n, rule, first = rules.n, _rule(rules), np.arange(rules.n + 1)
     # One parent more than there may be has a score, too, and needs infinitely much to gain.
-    sizes = np.arange(n + 1.0)
-    form = score.linear_form(sizes, moments.n_rows)
+    form = score.linear_form(first.astype(np.float64), moments.n_rows)
     possible = int(np.isfinite(form.constant).sum()) - 1
-    most = _most_parents(min(n - 1, possible), max_parents, rule)
     matrix = np.ascontiguousarray(score.matrix(moments.correlations, moments.n_rows))
-    least = _least_left(matrix, max(score.tolerance, 1e-15))
+    least = _least_of_blocks(matrix, first, max(score.tolerance, 1e-15))
     return Problem(
-        matrix,
-        least,
-        float(np.log(least.min(initial=1.0))),
-        (form.constant - edge_cost * sizes)[: most + 2],
-        form.weight[: most + 2],
-        form.share,
-        score.tolerance,
-        rule,
-        LEAST_GAIN + RELATIVE_TOLERANCE * float(form.weight[0]),
-        False,
-        NO_BLOCKS,
+        matrix=matrix,
+        diagonal=np.diag(matrix).copy(),
+        first=first,
+        base=np.zeros(n),
+        constant=form.constant - edge_cost * first,
+        weight=form.weight,
+        share=form.share,
+        price=np.zeros((n, n)),
+        least_price=np.zeros(n),
+        least=least,
+        log_least=-2.0 * float(np.log(least.max(initial=1e-300))),
+        tolerance=score.tolerance,
+        rule=rule,
+        gain=LEAST_GAIN + RELATIVE_TOLERANCE * float(form.weight[0]),
+        most_parents=_most_parents(min(n - 1, possible), max_parents, rule),
+        most_columns=n,
     )
 
 
@@ -281,26 +283,28 @@ def of_blocks(
     """Return the problem of a table of both kinds, or of numbers with missing values, and BIC."""
     from f2sl.stats.scores.mixed import NEVER, alone, prices
 
-    n, rule, n_rows, start = data.n_variables, _rule(rules), data.n_rows, data.embedded.start
-    matrix, price = np.ascontiguousarray(data.embedded.correlations), prices(data)
+    n, rule, n_rows, first = data.n_variables, _rule(rules), data.n_rows, data.embedded.start
+    matrix = np.ascontiguousarray(data.embedded.correlations)
+    price = prices(data)
     rule[(price >= NEVER * n_rows) & (rule != REQUIRED)] = FORBIDDEN
+    price = np.ascontiguousarray(price.T + edge_cost)
     return Problem(
-        matrix,
-        *(np.zeros(0), 0.0, np.zeros(0), np.zeros(0), 0.0),
-        COLLINEAR,
-        rule,
-        LEAST_GAIN + RELATIVE_TOLERANCE * 0.5 * n_rows,
-        True,
-        Blocks(
-            start,
-            np.repeat(np.arange(n), np.diff(start)),
-            alone(data),
-            0.5 * n_rows,
-            price + edge_cost,
-            _least_of_blocks(matrix, start),
-            _most_parents(n - 1, max_parents, rule),
-            n_rows - 1,
-        ),
+        matrix=matrix,
+        diagonal=np.diag(matrix).copy(),
+        first=first,
+        base=alone(data),
+        constant=np.zeros(n + 1),
+        weight=np.full(n + 1, 0.5 * n_rows),
+        share=0.0,
+        price=price,
+        least_price=price.min(axis=1),
+        least=_least_of_blocks(matrix, first, COLLINEAR),
+        log_least=0.0,
+        tolerance=COLLINEAR,
+        rule=rule,
+        gain=LEAST_GAIN + RELATIVE_TOLERANCE * 0.5 * n_rows,
+        most_parents=_most_parents(n - 1, max_parents, rule),
+        most_columns=n_rows - 1,
     )
 
 
@@ -318,33 +322,18 @@ def _most_parents(possible: int, max_parents: int | None, rule: NDArray[np.int8]
     return max(most, int((rule == REQUIRED).sum(axis=0).max(initial=0)))
 
 
-def _least_left(matrix: Floats, tolerance: float) -> Floats:
-    """Return a lower bound of what any others leave of each variable.
+def _least_of_blocks(matrix: Floats, start: Integers, floor: float = COLLINEAR) -> Floats:
+    """Return the inverse Cholesky factor of a lower bound of what others leave of each block, (n, w * w).
 
-    It saves time and never changes a result: what all others leave, less 1 % for rounding, or `tolerance`
-    where the matrix has no inverse to speak of.
+    It saves time and never changes a result. Derived columns are the rule in real tables, so the matrix often
+    has no inverse. With `RIDGE` on the diagonal it has, and what others leave of a column is larger by
+    `RIDGE` times the sum of the squared coefficients of the others: too little to matter where more than
+    `SURE` is left. Elsewhere the bound is the share `floor`.
     """
-    floor = tolerance * np.diag(matrix)
-    try:
-        inverse = np.linalg.inv(matrix)
-    except np.linalg.LinAlgError:
-        return floor
-    sure = len(matrix) * np.finfo(float).eps * np.abs(matrix).max() * np.abs(inverse).max() < 1e-4
-    return np.maximum(floor, 0.99 / np.diag(inverse)) if sure else floor
-
-
-def _least_of_blocks(matrix: Floats, start: Integers) -> Floats:
-    """Return the inverse Cholesky factor of such a bound for each block of columns, (n, w * w).
-
-    Derived columns are the rule in real tables, so the matrix often has no inverse. With `RIDGE` on the
-    diagonal it has, and what others leave of a column is larger by `RIDGE` times the sum of the squared
-    coefficients of the others: too little to matter where more than `SURE` is left. Elsewhere there is no
-    bound.
-    """
-    widths = np.diff(start)
+    widths, units = np.diff(start), np.sqrt(np.diag(matrix))
     found = np.zeros((len(widths), int(widths.max(initial=1)) ** 2))
     with one_blas_thread():
-        inverse = np.linalg.inv(matrix + RIDGE * np.eye(len(matrix)))
+        inverse = np.linalg.inv(matrix / np.outer(units, units) + RIDGE * np.eye(len(matrix)))
         for d in np.unique(widths):
             # What is left has the inverse of this part of the inverse.
             alike = np.flatnonzero(widths == d)
@@ -352,7 +341,8 @@ def _least_of_blocks(matrix: Floats, start: Integers) -> Floats:
             parts = inverse[columns[:, :, None], columns[:, None, :]]
             values, vectors = np.linalg.eigh((parts + parts.swapaxes(1, 2)) / 2)
             # Below 1 only by rounding: then the matrix has no inverse to speak of.
-            left = np.where((values > 0.9) & (values < 0.9 / SURE), 0.9 / np.maximum(values, 0.9), COLLINEAR)
+            left = np.where((values > 0.9) & (values < 0.9 / SURE), 0.9 / np.maximum(values, 0.9), floor)
             factors = np.linalg.cholesky((vectors * left[:, None]) @ vectors.swapaxes(1, 2))
-            found[alike, : d * d] = np.linalg.inv(factors).reshape(len(alike), d * d)
+            of_alike = np.linalg.inv(factors) / units[columns][:, None, :]
+            found[alike, : d * d] = of_alike.reshape(len(alike), d * d)
     return found

@@ -24,6 +24,7 @@ from f2sl.stats.scores.tables import BDeuOfSets, terms_for
 if TYPE_CHECKING:
     from f2sl.learners.local.from_rows._kernels import Families, Tally
     from f2sl.learners.local.growing import Problems
+    from f2sl.search.climbing._kernels import Climb
     from f2sl.stats.scores.sets import SetScores
 
 SIZES_KEPT, FAMILIES_KEPT = 1021, 4096
@@ -63,7 +64,7 @@ class FromRows:
         self._most = float(engine.cardinalities.max(initial=1))
         self._hashes: Integers = np.empty(0, np.int64)
         # Caches and scratch memory that no thread uses at the moment.
-        self._free: list[tuple[Tally, Families]] = []
+        self._free: list[tuple[Tally, Families, dict[int, Climb]]] = []
 
     @classmethod
     def of(cls, scores: SetScores) -> FromRows | None:
@@ -86,7 +87,7 @@ class FromRows:
 
         trial = problems.trial
         parents = np.zeros(problems.members.shape[1], np.int64)
-        with self._tools() as (tally, _):
+        with self._tools() as (tally, _, _):
             tried = _kernels.try_in_turn(
                 tally,
                 *self._asked(problems),
@@ -103,22 +104,26 @@ class FromRows:
     def climb(self, problems: Problems, max_parents: int | None) -> Found | None:
         """Climb to networks with the candidates in turn; return None if a family is too large."""
         from f2sl.learners.local.from_rows import _kernels
+        from f2sl.search.hill_climbing import TABU_LENGTH, new_climb
 
         trial = problems.trial
         k = problems.members.shape[1]
         arrows = np.empty((k, k), np.bool_)
-        with self._tools() as (tally, families):
+        with self._tools() as (tally, families, climbs):
+            if k not in climbs:
+                pairs = np.column_stack(np.triu_indices(k, 1))
+                climbs[k] = new_climb(k, pairs, TABU_LENGTH, self._random(k * (k - 1)))
             tried, changed = _kernels.climb_in_turn(
                 tally,
                 families,
                 *self._asked(problems),
+                climbs[k],
                 self._alone[problems.members].sum(axis=1),
                 np.isin(problems.around, list(trial.around.near)),
                 np.isin(problems.around, list(trial.around.spouses)),
                 trial.with_spouses,
                 trial.near_is_final,
                 k if max_parents is None else max_parents,
-                self._random(k * k),
                 arrows,
             )
         if tried == _kernels.TOO_LARGE:
@@ -133,12 +138,12 @@ class FromRows:
         return self._codes, self._states, around, target, problems.candidates, problems.candidate_position
 
     @contextmanager
-    def _tools(self) -> Iterator[tuple[Tally, Families]]:
+    def _tools(self) -> Iterator[tuple[Tally, Families, dict[int, Climb]]]:
         """Lend caches and scratch memory to one thread."""
         try:
             tools = self._free.pop()
         except IndexError:
-            tools = self._new_tally(), self._new_families()
+            tools = self._new_tally(), self._new_families(), {}
         yield tools
         self._free.append(tools)
 

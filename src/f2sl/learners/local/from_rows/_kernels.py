@@ -28,10 +28,9 @@ import numpy as np
 
 from f2sl._jit import Array, inner, int64, kernel, plain_inner, popcount
 from f2sl.data.memory._kernels import refine
-from f2sl.learners.local._kernels import sees
-from f2sl.search._kernels import best_order, best_parents, read_off
-from f2sl.search.climbing._kernels import ADD, DELETE, NONE, REVERSE
-from f2sl.search.hill_climbing import MAX_STALL, RELATIVE_TOLERANCE, TABU_LENGTH
+from f2sl.learners.local._kernels import changes, insert
+from f2sl.search.climbing._kernels import N_CHANGED, NONE, Climb, begin, step
+from f2sl.search.hill_climbing import MAX_STALL, RELATIVE_TOLERANCE
 from f2sl.stats.scores._kernels import LARGEST_EXACT, Terms, make_room, row_of, term_of
 
 TOO_LARGE = -1
@@ -296,23 +295,6 @@ def fill_lattice(
 
 
 @inner
-def differs(
-    linked: int, co_parents: int, near: int, spouses: int, with_spouses: bool, near_is_final: bool
-) -> bool:
-    """Return whether the target's neighbors or spouses, as masks, have changed in a way that counts."""
-    if near_is_final:
-        return bool(co_parents & ~near != spouses)
-    return bool(linked != near or (with_spouses and co_parents != spouses))
-
-
-@inner
-def insert(mask: int, position: int) -> int:
-    """Insert a bit that is 0 at a place of a mask: bits from there on move up by one."""
-    low = (1 << position) - 1
-    return (mask & low) | (mask & ~low) << 1
-
-
-@inner
 def by_unusual(patterns: Patterns, k: int) -> Array:
     """Return the first k variables in the order of their unusual patterns, most first."""
     order = np.empty(k, np.int64)
@@ -393,30 +375,28 @@ def try_in_turn(
         # Number by places, and tell ties apart by the links to the target, as `tell_ties_apart` does.
         for mask in range(half):
             whole, there = insert(mask, position), mask >> target & 1
-            adjacencies = worth_of_ties * (popcount(np.uint64(mask)) - 1)
-            values[whole] = 32 * without[mask] + there * adjacencies
-            values[whole | 1 << position] = 32 * joined[mask] + there * (adjacencies + worth_of_ties)
-        for v in range(k):
-            best_parents(values, v, rules[c], best_of[v])
-        best_order(best_of, best)
-        read_off(values, rules[c], best_of, best, parents)
-        linked, co_parents = sees(parents, target + (position <= target))
-        if differs(
-            linked, co_parents, insert(near, position), insert(spouses, position), with_spouses, near_is_final
+            edges = worth_of_ties * (popcount(np.uint64(mask)) - 1)
+            values[whole] = 32 * without[mask] + there * edges
+            values[whole | 1 << position] = 32 * joined[mask] + there * (edges + worth_of_ties)
+        if changes(
+            values,
+            target + (position <= target),
+            position,
+            near,
+            spouses,
+            with_spouses,
+            near_is_final,
+            rules[c],
+            best_of,
+            best,
+            parents,
         ):
             return tried
     parents[0] = -1
     return tried
 
 
-# Hill climbing, as in `search/hill_climbing.py`: the same steps, in the same order, with the same floats.
-#
-# Variables are numbered by their places.
-#
-#   arrows    (k, words) int64   bit v of row u: the graph has u -> v
-#   gain      (k, k) float64     gain of toggling u -> v; the diagonal is minus infinity
-#   adding    (k, k) float64     gain of adding it; minus infinity if it cannot be added
-#   closing   (k, k) bool        known to close a cycle
+# Hill climbing: the steps of `search/climbing`, among all pairs of variables, numbered by their places.
 #
 # Climbs begin alike, whichever the candidate, and so do those of the next request: most gains are needed
 # again. A direct-mapped cache keeps them for each family.
@@ -486,7 +466,7 @@ def gains_into(
     """Find the gains of toggling each parent of v; return False if a set is too large.
 
     parents : (k,) bool, as they are; members : (k,) int64, the variables; groups, counts : (3, patterns),
-    scratch; gains : (k, k) float64, output: column v.
+    scratch; gains : (k - 1,) float64, output: one for each variable but v.
     """
     # In `groups` are those by the parents, by the parents and v, and, for one parent less, by the others.
     states = patterns.states
@@ -496,8 +476,10 @@ def gains_into(
         n_parents += parents[u]
     by_parents, by_family, size, larger, score = int64(0), int64(0), 0.0, 0.0, 0.0
     for u in range(len(parents)):
-        if u == v or (not parents[u] and n_parents >= max_parents):
-            gains[u, v] = -np.inf
+        if u == v:
+            continue
+        if not parents[u] and n_parents >= max_parents:
+            gains[u - (u > v)] = -np.inf
             continue
         if np.isnan(kept[members[u]]):
             # Groups by the parents, and by the parents and v, are made for the first gain that is not kept.
@@ -528,7 +510,7 @@ def gains_into(
                 whole = total(counts[1], by_family, more, tally)
                 b = split(groups[1], counts[1], by_family, u, whole, more, False, patterns, tally)[0]
             kept[members[u]] = float(b - a) * tally.known.unit - score
-        gains[u, v] = kept[members[u]]
+        gains[u - (u > v)] = kept[members[u]]
     return True
 
 
@@ -549,166 +531,6 @@ def by_some(
     return n, size
 
 
-@plain_inner
-def has(arrows: Array, u: int, v: int) -> bool:
-    """Return whether the graph has u -> v."""
-    return bool(arrows[u, v >> 6] >> (v & 63) & 1)
-
-
-@plain_inner
-def toggle(arrows: Array, action: int, u: int, v: int) -> None:
-    """Make a step, or take it back: u -> v is added or removed, and v -> u the other way by a reversal."""
-    arrows[u, v >> 6] ^= int64(1) << (v & 63)
-    if action == REVERSE:
-        arrows[v, u >> 6] ^= int64(1) << (u & 63)
-
-
-@plain_inner
-def reaches(arrows: Array, start: int, end: int, but: int, seen: Array, todo: Array) -> bool:
-    """Return whether a path leads from `start` to `end` that does not begin with the arrow to `but`.
-
-    arrows : (k, words) int64; seen, todo : (words,) int64, scratch.
-    """
-    words = len(todo)
-    for w in range(words):
-        seen[w], todo[w] = 0, arrows[start, w]
-    if but >= 0:
-        todo[but >> 6] &= ~(int64(1) << (but & 63))
-    w = int64(0)
-    while w < words:
-        if todo[w] == 0:
-            w += 1
-            continue
-        lowest = todo[w] & -todo[w]
-        u = 64 * w + popcount(np.uint64(lowest - 1))
-        if u == end:
-            return True
-        seen[w] |= lowest
-        for other in range(words):
-            todo[other] = (todo[other] | arrows[u, other]) & ~seen[other]
-        w = int64(0)
-    return False
-
-
-@plain_inner
-def visited(arrows: Array, after: int, marks: Array, graphs: Array, n_graphs: int) -> bool:
-    """Return whether a graph is among the recent ones.
-
-    after : its mark, a number that differs for most graphs; marks : (TABU_LENGTH,) int64 and graphs :
-    (TABU_LENGTH, k, words) int64, the recent graphs, of which there are `n_graphs` so far.
-    """
-    for g in range(min(n_graphs, TABU_LENGTH)):
-        if marks[g] == after:
-            same = True
-            for a in range(len(arrows)):
-                for w in range(arrows.shape[1]):
-                    same = same and graphs[g, a, w] == arrows[a, w]
-            if same:
-                return True
-    return False
-
-
-@plain_inner
-def top_of(worth: Array) -> float:
-    """Return the largest of some numbers, minus infinity if there are none."""
-    top = -np.inf
-    for one in worth:
-        top = max(top, one)
-    return top
-
-
-@inner
-def best_step(
-    arrows: Array,
-    gain: Array,
-    adding: Array,
-    closing: Array,
-    tolerance: float,
-    mark: int,
-    hashes: Array,
-    marks: Array,
-    graphs: Array,
-    n_graphs: int,
-    edges: Array,
-    worth: Array,
-    top_from: Array,
-    seen: Array,
-    todo: Array,
-) -> tuple[int, int, int]:
-    """Return action and arc of the best legal step to a graph that is not recent; `NONE` if none is left.
-
-    hashes : (k * k,) int64, random, a graph's mark is the exclusive or of those of its arcs; arcs : (2, k *
-    k) int64, worth : (2, k * k) float64, top_from : (k,) float64, seen, todo : (words,) int64, scratch.
-    """
-    k = len(gain)
-    # `edges[0]`: those of the graph; `edges[1]`: additions to recent graphs, which are struck out for now.
-    n_present, n_struck = int64(0), int64(0)
-    tops = np.full(3, -np.inf)
-    # In `top_from` the best addition from each variable: striking one out concerns one row.
-    for u in range(k):
-        top_from[u] = top_of(adding[u])
-        tops[ADD] = max(tops[ADD], top_from[u])
-        for w in range(arrows.shape[1]):
-            rest = arrows[u, w]
-            while rest:
-                v = 64 * w + popcount(np.uint64((rest & -rest) - 1))
-                rest &= rest - 1
-                edges[0, n_present] = u * k + v
-                worth[0, n_present] = gain[u, v]
-                worth[1, n_present] = gain[u, v] + gain[v, u]
-                tops[DELETE] = max(tops[DELETE], worth[0, n_present])
-                tops[REVERSE] = max(tops[REVERSE], worth[1, n_present])
-                n_present += 1
-    action, u, v = NONE, int64(0), int64(0)
-    while True:
-        floor = max(tops[ADD], tops[DELETE], tops[REVERSE]) - tolerance
-        if floor == -np.inf:
-            break
-        at = int64(0)
-        if tops[ADD] >= floor:
-            action = ADD
-            while top_from[at] < floor:
-                at += 1
-            u, v = at, int64(0)
-            while adding[u, v] < floor:
-                v += 1
-        else:
-            action = DELETE if tops[DELETE] >= floor else REVERSE
-            while worth[action - 1, at] < floor:
-                at += 1
-            u, v = edges[0, at] // k, edges[0, at] % k
-        after = mark ^ hashes[u * k + v]
-        if action == REVERSE:
-            after ^= hashes[v * k + u]
-        toggle(arrows, action, u, v)
-        known = visited(arrows, after, marks, graphs, n_graphs)
-        toggle(arrows, action, u, v)
-        if known:
-            if action == ADD:
-                edges[1, n_struck] = u * k + v
-                n_struck += 1
-        elif action == DELETE:
-            break
-        elif action == ADD:
-            if not reaches(arrows, v, u, int64(-1), seen, todo):
-                break
-            closing[u, v] = True
-        elif not reaches(arrows, u, v, v, seen, todo):
-            break
-        if action == ADD:
-            adding[u, v] = -np.inf
-            top_from[u] = top_of(adding[u])
-            tops[ADD] = top_of(top_from)
-        else:
-            worth[action - 1, at] = -np.inf
-            tops[action] = top_of(worth[action - 1, :n_present])
-        action = NONE
-    for struck in range(n_struck):
-        a, b = edges[1, struck] // k, edges[1, struck] % k
-        adding[a, b] = gain[a, b]
-    return action, u, v
-
-
 @kernel
 def climb_in_turn(
     tally: Tally,
@@ -719,13 +541,13 @@ def climb_in_turn(
     target: int,
     candidates: Array,
     candidate_positions: Array,
+    climb: Climb,
     starts: Array,
     near: Array,
     spouses: Array,
     with_spouses: bool,
     near_is_final: bool,
     max_parents: int,
-    hashes: Array,
     best: Array,
 ) -> tuple[int, bool]:
     """Climb to a network with each candidate in turn, until the set around the target changes.
@@ -734,12 +556,12 @@ def climb_in_turn(
     ----------
     codes, cardinalities, around, target, candidates, candidate_places
         As in `try_in_turn`.
+    climb : Climb
+        Over k variables, among all pairs.
     starts : (m,) float64
         Score of the empty graph with each candidate.
     near, spouses : (k - 1,) bool
         Which of those around are the target's neighbors and spouses now.
-    hashes : (k * k,) int64
-        Random numbers, one for each arc.
     best : (k, k) bool
         Output: the arrows of the network of the last candidate.
 
@@ -753,14 +575,8 @@ def climb_in_turn(
     known, patterns = capacity_for(k, n_rows), capacity_for(k, n_rows)
     groups, counts = np.empty((3, n_rows), np.int32), np.empty((3, n_rows), np.int64)
     distinct(codes, cardinalities, around, tally, known)
-    words = (k + 63) // 64
-    arrows, seen, todo = np.empty((k, words), np.int64), np.empty(words, np.int64), np.empty(words, np.int64)
-    members, closing = np.empty(k, np.int64), np.empty((k, k), np.bool_)
-    gain, adding = np.empty((k, k), np.float64), np.empty((k, k), np.float64)
-    parents, top_from = np.empty(k, np.bool_), np.empty(k, np.float64)
-    marks, graphs = np.empty(TABU_LENGTH, np.int64), np.empty((TABU_LENGTH, k, words), np.int64)
-    edges, worth = np.empty((2, k * k), np.int64), np.empty((2, k * k), np.float64)
-    changed_ones = np.empty(k, np.int64)
+    members, parents = np.empty(k, np.int64), np.empty(k, np.bool_)
+    start, others, present = climb.start, climb.others, climb.present
     for number in range(len(candidates)):
         candidate, position = candidates[number], candidate_positions[number]
         with_candidate(codes[candidate], cardinalities[candidate], position, known, tally, patterns)
@@ -769,81 +585,39 @@ def climb_in_turn(
             members[i + (i >= position)] = around[i]
         for u in range(k):
             for v in range(k):
-                closing[u, v] = best[u, v] = False
-            for w in range(words):
-                arrows[u, w] = graphs[0, u, w] = 0
-        for v in range(k):
-            changed_ones[v] = v
-        n_changed = int64(k)
-        everything = True
-        score = best_score = starts[number]
-        tolerance = max(1.0, abs(score)) * RELATIVE_TOLERANCE
-        mark, n_graphs = int64(0), int64(1)
-        marks[0] = 0
+                best[u, v] = False
+        begin(climb, starts[number])
+        best_score = starts[number]
+        tolerance = max(1.0, abs(best_score)) * RELATIVE_TOLERANCE
         stalled = int64(0)
-        while True:
+        while stalled < MAX_STALL:
             # The gains into the variables whose parents have changed.
-            for one in range(n_changed):
-                v = changed_ones[one]
-                for u in range(k):
-                    parents[u] = has(arrows, u, v)
+            for i in range(climb.counters[N_CHANGED]):
+                v = climb.changed[i]
+                parents[v] = False
+                for a in range(start[v], start[v + 1]):
+                    parents[others[a]] = present[a]
                 if not gains_into(
-                    v, parents, members, patterns, max_parents, tally, families, groups, counts, gain
+                    v,
+                    parents,
+                    members,
+                    patterns,
+                    max_parents,
+                    tally,
+                    families,
+                    groups,
+                    counts,
+                    climb.gain[start[v] : start[v + 1]],
                 ):
                     return TOO_LARGE, False
-            # What may be added: into these variables, or anywhere if a cycle may have been opened.
-            for u in range(k):
-                for one in range(k if everything else n_changed):
-                    v = one if everything else changed_ones[one]
-                    barred = closing[u, v] or has(arrows, u, v) or has(arrows, v, u)
-                    adding[u, v] = -np.inf if barred else gain[u, v]
-            action, u, v = best_step(
-                arrows,
-                gain,
-                adding,
-                closing,
-                tolerance,
-                mark,
-                hashes,
-                marks,
-                graphs,
-                n_graphs,
-                edges,
-                worth,
-                top_from,
-                seen,
-                todo,
-            )
-            if action == NONE:
+            if step(climb, 0.0, tolerance) == NONE:
                 break
-            score += gain[u, v]
-            mark ^= hashes[u * k + v]
-            toggle(arrows, action, u, v)
-            changed_ones[0], n_changed, everything = v, 1, action != ADD
-            if action == ADD:
-                adding[v, u] = -np.inf
-            else:
-                for a in range(k):
-                    for b in range(k):
-                        closing[a, b] = False
-            if action == REVERSE:
-                score += gain[v, u]
-                mark ^= hashes[v * k + u]
-                changed_ones[1], n_changed = u, 2
-            recent = n_graphs % TABU_LENGTH
-            marks[recent] = mark
-            for a in range(k):
-                for w in range(words):
-                    graphs[recent, a, w] = arrows[a, w]
-            n_graphs += 1
             stalled += 1
-            if score > best_score + tolerance:
-                best_score, stalled = score, int64(0)
-                for a in range(k):
-                    for b in range(k):
-                        best[a, b] = has(arrows, a, b)
-            if stalled == MAX_STALL:
-                break
+            if climb.score[0] > best_score + tolerance:
+                best_score, stalled = climb.score[0], int64(0)
+                for v in range(k):
+                    for a in range(start[v], start[v + 1]):
+                        best[others[a], v] = present[a]
         if network_differs(best, target, position, near, spouses, with_spouses, near_is_final):
             return number + 1, True
     return len(candidates), False
