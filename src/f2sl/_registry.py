@@ -152,7 +152,8 @@ def _class_at(place: str) -> Any:
 def what_is_wrong(found: Any, base: type) -> str | None:
     """Return an error message if a class does not implement `base`, or None.
 
-    A class that names methods in `requires` has them itself, and its own do nothing but refuse.
+    A class that names methods in `requires` has them itself, and its own do nothing but refuse. A tuple names
+    several methods of which one is enough.
 
     Examples
     --------
@@ -168,10 +169,16 @@ def what_is_wrong(found: Any, base: type) -> str | None:
     if not isinstance(found, type):
         return f"{found!r} is not a class"
     requires = getattr(found if issubclass(found, base) else base, "requires", ())
-    for method in (requires,) if isinstance(requires, str) else requires:
-        owner = next((one for one in found.__mro__ if method in vars(one)), None)
-        if owner is None or "requires" in vars(owner) or not callable(getattr(found, method)):
-            return f"{found.__name__} has no method {method}"
+    for methods in (requires,) if isinstance(requires, str) else requires:
+        ways = (methods,) if isinstance(methods, str) else methods
+        if not any(_has_own(found, method) for method in ways):
+            return f"{found.__name__} has no method {' or '.join(ways)}"
     if not issubclass(found, base):
         return f"{found.__name__} must be derived from f2sl.{base.__name__}"
     return None
+
+
+def _has_own(found: type, method: str) -> bool:
+    """Return whether a class has a method that is not that of the class which requires it."""
+    owner = next((one for one in found.__mro__ if method in vars(one)), None)
+    return owner is not None and "requires" not in vars(owner) and callable(getattr(found, method))

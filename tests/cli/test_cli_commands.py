@@ -15,8 +15,7 @@ from f2sl._options import CATALOGUE, PURPOSES
 from f2sl.cli.app import main
 from f2sl.cli.options import FLAGS
 from f2sl.graph import DAG, PDAG, load_graph
-from f2sl.learners.base import STRUCTURE
-from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
+from f2sl.learners.registries import LOCAL, MARKOV_BLANKET, STRUCTURE
 from f2sl.stats.registries import CI_TESTS, MEASURES, SCORES
 from marks import posix_only
 

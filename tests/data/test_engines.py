@@ -11,8 +11,7 @@ from f2sl.data.dask import engine as counting
 from f2sl.data.dask.runtime import Cluster
 from f2sl.data.dask.table import DaskTable
 from f2sl.data.stream.table import StreamTable
-from f2sl.learners.base import STRUCTURE
-from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
+from f2sl.learners.registries import LOCAL, MARKOV_BLANKET, STRUCTURE
 from marks import compiled_only
 from mixed_tools import drawn_gaps, mixed_columns, mixed_table
 from tables import make_table, related_codes, related_numbers

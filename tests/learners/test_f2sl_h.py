@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 import f2sl
-from f2sl._deadline import Deadline
 from f2sl.constraints import Constraints
 from f2sl.data.memory.engine import MemoryEngine
 from f2sl.data.moments import Moments
 from f2sl.data.open import open_table
 from f2sl.errors import OptionError
+from f2sl.learners.fit import Fit
 from f2sl.learners.orientation import orient_by_score
 from f2sl.search.orders import search_orders
 from f2sl.stats.choose import make_score
@@ -194,10 +194,8 @@ def test_the_true_class_from_the_moments_of_a_whole_population(name):
         10**11, np.ones(graph.n_nodes), population(graph.n_nodes, graph.directed_array.tolist(), 0), 1
     )
     learner = f2sl.F2SLh(alpha=1e-6, clean_up=3, symmetry="and")
-    learner.timings_, learner.notes_ = {}, []
-    learner.feature_names_in_ = np.array(graph.nodes, dtype=object)
-    learner._constraints, learner._deadline = Constraints.none(graph.n_nodes), Deadline()
-    assert learner._learn(engine, tuple(graph.nodes)).to_cpdag() == graph.to_cpdag()
+    fit = Fit(tuple(graph.nodes), graph.nodes, Constraints.none(graph.n_nodes), engine=engine)
+    assert learner._learn(fit).to_cpdag() == graph.to_cpdag()
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from f2sl.data.memory.engine import MemoryEngine
 from f2sl.data.open import open_table
 from f2sl.learners.local import from_rows, growing
-from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
 from f2sl.learners.local.by_score import Run
 from f2sl.learners.local.from_rows import FromRows
+from f2sl.learners.registries import LOCAL, MARKOV_BLANKET
 from marks import compiled_only
 from score_tools import tables
 from tables import make_engine, related_codes

@@ -14,11 +14,10 @@ import f2sl
 from f2sl import Knowledge
 from f2sl.constraints import Constraints
 from f2sl.data.memory.table import MemoryTable
-from f2sl.learners import gsbn, local_to_global, pc_stable
-from f2sl.learners.base import STRUCTURE
-from f2sl.learners.local import by_tests
-from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
+from f2sl.learners import gsbn, orientation, pc_stable
+from f2sl.learners.local import base
 from f2sl.learners.local.growing import Grower
+from f2sl.learners.registries import LOCAL, MARKOV_BLANKET, STRUCTURE
 from f2sl.learners.skeleton import from_edges
 from f2sl.learners.tc import separated_spouses
 from f2sl.search.exact import best_networks
@@ -307,7 +306,7 @@ def test_perfect_answers_and_true_knowledge_give_the_mpdag():
 def taught(learner, n, answers):
     """Fit a learner that is given these answers to its questions, whatever the data."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (by_tests, gsbn, pc_stable, local_to_global):
+        for module in (base, gsbn, pc_stable, orientation):
             patch.setattr(module, "make_test", lambda *data, **how: answers)
         return learner.fit(table_of([[0, 1]] * n))
 

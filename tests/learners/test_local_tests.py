@@ -11,7 +11,8 @@ import f2sl
 import naive_local
 from f2sl.errors import OptionError
 from f2sl.learners.local import bamb, lockstep, subset_search
-from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET, Neighbourhood
+from f2sl.learners.local.base import Neighbourhood
+from f2sl.learners.registries import LOCAL, MARKOV_BLANKET
 from f2sl.stats.answers import DEPENDENT, Answers
 from marks import compiled_only, few_examples
 from naive_local import asker

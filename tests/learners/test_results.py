@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import f2sl
-from f2sl.learners.base import STRUCTURE
+from f2sl.learners.registries import STRUCTURE
 
 OPTIONS = {"dag-gnn": {"epochs": 2, "max_iter": 1}, "notears": {"max_iter": 2}}
 KNOWN = f2sl.Knowledge(tiers=[["x1"], ["*"]])

@@ -30,8 +30,7 @@ def algorithms(
     as_json: AsJson = False,
 ) -> None:
     """List the algorithms that learn structures, PC sets and Markov blankets, with options and defaults."""
-    from f2sl.learners.base import STRUCTURE
-    from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
+    from f2sl.learners.registries import LOCAL, MARKOV_BLANKET, STRUCTURE
 
     registries = {"structure": STRUCTURE, "pc": LOCAL, "mb": MARKOV_BLANKET}
     if name is not None and not any(name in registry for registry in registries.values()):

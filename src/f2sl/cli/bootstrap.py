@@ -100,7 +100,7 @@ def bootstrap(
         from f2sl.confidence.bootstrap import problems
         from f2sl.data.open import open_for
         from f2sl.graph import PDAG, compare
-        from f2sl.learners.base import STRUCTURE
+        from f2sl.learners.registries import STRUCTURE
 
         refuse(problems(replicates, seed, method, threshold, reading.jobs, out, resume))
         true_graph = None if truth is None else load_any_graph(truth)

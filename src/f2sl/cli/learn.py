@@ -114,9 +114,11 @@ def learn(
             opened.append(reading.noted(table))
             return opened[0]
 
+        from f2sl.learners.fit import fit_learner
+
         with output.progress(quiet):
             try:
-                learner.read_and_fit(reading.data, reading.options(), algorithm, look)
+                fit_learner(learner, reading.data, reading.options(), algorithm, look)
             except Interrupted:
                 interrupts.put_off()
     [table] = opened
@@ -164,7 +166,7 @@ def _check_files(
 
 def _learner(algorithm: str, options: dict[str, Any], jobs: int | None) -> tuple[Any, str]:
     """Create the learner; return also its registered name, of which `algorithm` may be a synonym."""
-    from f2sl.learners.base import STRUCTURE
+    from f2sl.learners.registries import STRUCTURE
 
     options = options if jobs is None else {**options, "n_jobs": jobs}
     return create_learner(STRUCTURE, algorithm, options), STRUCTURE.resolve(algorithm)

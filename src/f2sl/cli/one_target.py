@@ -171,6 +171,6 @@ def _show(found: FoundSet | FoundSets, noun: str, unit: str, how: str) -> None:
 
 def _learners_of(command: str) -> tuple[Registry, str]:
     """Return the learners of a command, and what it calls a member."""
-    from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
+    from f2sl.learners.registries import LOCAL, MARKOV_BLANKET
 
     return (LOCAL, "neighbour") if command == "pc" else (MARKOV_BLANKET, "member")

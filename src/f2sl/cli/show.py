@@ -93,7 +93,8 @@ def show(
 def _learned_again(graph: PDAG, data: str, encoding: str | None) -> Iterator[tuple[Any, Table, list[str]]]:
     """Learn a graph again from its table; yield the learner (None if the graph differs) and the table."""
     from f2sl.data.open import open_for
-    from f2sl.learners.base import STRUCTURE
+    from f2sl.learners.fit import fit_learner
+    from f2sl.learners.registries import STRUCTURE
 
     how: Any = graph.learned_by
     known = {} if graph.knowledge is None else {"knowledge": graph.knowledge}
@@ -103,7 +104,7 @@ def _learned_again(graph: PDAG, data: str, encoding: str | None) -> Iterator[tup
         if table.n_rows != how["rows"]:
             why = f"it has {table.n_rows:,} rows, but the graph was learned from {how['rows']:,}"
         else:
-            learner.read_and_fit(table, {}, how["algorithm"])
+            fit_learner(learner, table, {}, how["algorithm"])
             if graph in (learner.graph_, learner.dag_):
                 yield learner, table, []
                 return

@@ -28,7 +28,8 @@ from f2sl.data.transform import for_learning
 from f2sl.errors import DataError, F2SLError, FileError, Interrupted, OptionError
 from f2sl.graph import check_writable
 from f2sl.graph.io import check_holds
-from f2sl.learners.base import STRUCTURE, StructureLearner
+from f2sl.learners.base import StructureLearner
+from f2sl.learners.registries import STRUCTURE
 from f2sl.learners.resample import BOOTSTRAP, METHODS, SUBSAMPLE, Resampling
 
 HERE = object()

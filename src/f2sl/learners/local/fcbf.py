@@ -31,12 +31,13 @@ import numpy as np
 from f2sl._options import option
 from f2sl._progress import stage
 from f2sl.data.engines import Engine, FoundPairs
-from f2sl.learners.local.base import Neighbourhood, Neighbourhoods, WithMeasure
+from f2sl.learners.local.base import LocalLearner, Neighbourhood, Neighbourhoods
 from f2sl.stats.answers import TOLERANCE
-from f2sl.stats.choose import related_pairs, significant_pairs
+from f2sl.stats.choose import check_choice, measure_unit, related_pairs, significant_pairs
+from f2sl.stats.measures.base import Measure
 
 
-class FCBF(WithMeasure):
+class FCBF(LocalLearner):
     """Parents and children by feature selection.
 
     For a single target, too, ``delta="auto"`` corrects for all pairs of the table.
@@ -44,6 +45,12 @@ class FCBF(WithMeasure):
 
     delta: float | str = option("delta")
     ties: str = option("ties")
+    measure: str | Measure = option("measure", check=check_choice)
+
+    @property
+    def strength_unit(self) -> str:
+        """Name the unit of the strengths of links."""
+        return measure_unit(self.measure)
 
     def learn_one(self, engine: Engine, target: int) -> Neighbourhood:
         """Find one variable's PC set from its own pairs and those among its candidates."""

@@ -9,36 +9,82 @@ remove the false neighbours, so no symmetry check is needed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection
 
 import numpy as np
 
-from f2sl.learners.local.by_score import ByScore, Run
+from f2sl.data.engines import CountingEngine
+from f2sl.learners.local.base import LocalLearner, Neighbourhood, Neighbourhoods
+from f2sl.learners.local.by_score import Run, network_option
 from f2sl.learners.local.growing import Around, Growth, grow
+from f2sl.stats.scores.base import Score
 
 
-class S2TMB(ByScore):
+def neighbours_then_spouses(run: Run, target: int) -> Growth[Around]:
+    """Find the neighbours of one target, then spouses and neighbours."""
+    others = run.others(target)
+    first = yield from grow(target, Around(), run.linkable(target))
+    rest = others[~np.isin(others, list(first.near))]
+    return (yield from grow(target, first, rest, with_spouses=True))
+
+
+def _explore(run: Run, targets: Collection[int]) -> None:
+    run.look_up("looking for the best networks", targets, neighbours_then_spouses, run.found)
+
+
+class S2TMB(LocalLearner):
     """Markov blanket by best networks, neighbours and spouses together."""
 
+    takes = ("states",)
+    strength_unit = "log score"
     finds_blankets = True
 
-    def search(self, run: Run, target: int) -> Growth[Around]:
-        """Find the neighbours, then spouses and neighbours."""
-        others = run.others(target)
-        first = yield from grow(target, Around(), run.linkable(target))
-        rest = others[~np.isin(others, list(first.near))]
-        return (yield from grow(target, first, rest, with_spouses=True))
+    score: str | Score = network_option("score")
+    equivalent_sample_size: float = network_option("equivalent_sample_size")
+    order: str = network_option("order")
+    ties: str = network_option("ties")
+    max_exact: int = network_option("max_exact")
+    max_parents: int | None = network_option("max_parents")
+    time_limit: float | None = network_option("time_limit")
 
-    def members(self, around: Around) -> Mapping[int, float]:
-        """Return neighbours and spouses."""
-        return around.near | around.spouses
+    def learn_one(self, engine: CountingEngine, target: int) -> Neighbourhood:
+        """Find the blanket of one variable."""
+        run = Run(self, engine, self.rules)
+        _explore(run, [target])
+        around = run.around(target)
+        return run.one(around.near | around.spouses)
+
+    def learn_all(self, engine: CountingEngine) -> Neighbourhoods:
+        """Find the blankets of all variables."""
+        run = Run(self, engine, self.rules)
+
+        def sets() -> Neighbourhoods:
+            return run.sets({v: around.near | around.spouses for v, around in run.found.items()}, run.found)
+
+        return run.all(lambda: _explore(run, range(run.n)), sets)
 
 
-class S2TMBPC(S2TMB):
+class S2TMBPC(LocalLearner):
     """Parents and children by best networks that hold the spouses as well; no symmetry is needed."""
 
-    finds_blankets = False
+    takes = ("states",)
+    strength_unit = "log score"
 
-    def members(self, around: Around) -> Mapping[int, float]:
-        """Return the neighbours."""
-        return around.near
+    score: str | Score = network_option("score")
+    equivalent_sample_size: float = network_option("equivalent_sample_size")
+    order: str = network_option("order")
+    ties: str = network_option("ties")
+    max_exact: int = network_option("max_exact")
+    max_parents: int | None = network_option("max_parents")
+    time_limit: float | None = network_option("time_limit")
+
+    def learn_one(self, engine: CountingEngine, target: int) -> Neighbourhood:
+        """Find the neighbours of one variable."""
+        run = Run(self, engine, self.rules)
+        _explore(run, [target])
+        return run.one(run.around(target).near)
+
+    def learn_all(self, engine: CountingEngine) -> Neighbourhoods:
+        """Find the neighbours of all variables."""
+        run = Run(self, engine, self.rules)
+        return run.all(lambda: _explore(run, range(run.n)), run.near_sets)

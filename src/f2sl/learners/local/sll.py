@@ -14,36 +14,51 @@ neighbours. Two variables are spouses if the search of either finds the other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from f2sl.learners.local.base import Neighbourhoods, WithSymmetry, mutual
-from f2sl.learners.local.by_score import ByScore, Run
+from f2sl._options import any_of, option
+from f2sl.data.engines import CountingEngine
+from f2sl.learners.local.base import LocalLearner, Neighbourhood, Neighbourhoods, mutual
+from f2sl.learners.local.by_score import Run, network_option
 from f2sl.learners.local.growing import Around, Growth, grow
+from f2sl.stats.scores.base import Score
 
 
-class SLLPC(ByScore, WithSymmetry):
+class SLLPC(LocalLearner):
     """Parents and children by the best network over the target, its neighbours and each candidate."""
 
-    def search(self, run: Run, target: int) -> Growth[Around]:
-        """Find the neighbours of one target, before symmetry."""
-        return potential_neighbours(run, target)
+    takes = ("states",)
+    strength_unit = "log score"
 
-    def members(self, around: Around) -> Mapping[int, float]:
-        """Return the neighbours."""
-        return around.near
+    score: str | Score = network_option("score")
+    equivalent_sample_size: float = network_option("equivalent_sample_size")
+    order: str = network_option("order")
+    ties: str = network_option("ties")
+    max_exact: int = network_option("max_exact")
+    max_parents: int | None = network_option("max_parents")
+    time_limit: float | None = network_option("time_limit")
+    symmetry: str = option("symmetry", check=any_of("and", "none"))
 
-    def explore_one(self, run: Run, target: int) -> Mapping[int, float]:
+    def learn_one(self, engine: CountingEngine, target: int) -> Neighbourhood:
         """Find one variable's neighbours; with symmetry, search the members' neighbours as well."""
-        found = super().explore_one(run, target)
-        if self.symmetry == "none":
-            return found
-        run.look_up("asking whether neighbours agree", list(found), self.search, run.found)
-        return agreed(run, target)
+        run = Run(self, engine, self.rules)
+        run.look_up("looking for the best networks", [target], potential_neighbours, run.found)
+        near = run.around(target).near
+        if self.symmetry != "none":
+            run.look_up("asking whether neighbours agree", list(near), potential_neighbours, run.found)
+            near = agreed(run, target)
+        return run.one(near)
 
-    def sets(self, run: Run) -> Neighbourhoods:
-        """Return all finished sets; with symmetry, without links that only one end names."""
-        found = super().sets(run)
+    def learn_all(self, engine: CountingEngine) -> Neighbourhoods:
+        """Find the neighbours of all variables; with symmetry, without links that only one end names."""
+        run = Run(self, engine, self.rules)
+        found = run.all(lambda: explore_neighbours(run), run.near_sets)
         return found if self.symmetry == "none" else mutual(found)
+
+
+def explore_neighbours(run: Run) -> None:
+    """Find the neighbours of all variables, before symmetry."""
+    run.look_up("looking for the best networks", range(run.n), potential_neighbours, run.found)
 
 
 def potential_neighbours(run: Run, target: int) -> Growth[Around]:
@@ -58,46 +73,62 @@ def agreed(run: Run, target: int) -> dict[int, float]:
     return {v: strength for v, strength in near if v not in found or target in found[v].near}
 
 
-class SLL(ByScore):
+class SLL(LocalLearner):
     """Markov blanket by best networks: neighbours that both ends name, and spouses that either end names."""
 
+    takes = ("states",)
+    strength_unit = "log score"
     finds_blankets = True
 
-    def search(self, run: Run, target: int) -> Growth[Around]:
-        """Find the neighbours of one target, before symmetry."""
-        return potential_neighbours(run, target)
+    score: str | Score = network_option("score")
+    equivalent_sample_size: float = network_option("equivalent_sample_size")
+    order: str = network_option("order")
+    ties: str = network_option("ties")
+    max_exact: int = network_option("max_exact")
+    max_parents: int | None = network_option("max_parents")
+    time_limit: float | None = network_option("time_limit")
 
-    def search_spouses(self, run: Run, target: int) -> Growth[Around]:
-        """Find the spouses of one target among its neighbours' neighbours (FindPotentialSpouses)."""
-        near = agreed(run, target)
-        candidates = {w for v in near for w in agreed(run, v)} - near.keys() - {target}
-        among = run.others(target, candidates)
-        return grow(target, Around(near), among, with_spouses=True, near_is_settled=True)
-
-    def explore_one(self, run: Run, target: int) -> Mapping[int, float]:
+    def learn_one(self, engine: CountingEngine, target: int) -> Neighbourhood:
         """Find one variable's blanket, with the spouses that either end names."""
-        near = self._neighbours(run, [target])
-        candidates = self._neighbours(run, near) - near - {target}
-        self._neighbours(run, self._neighbours(run, candidates))
-        run.look_up("looking for spouses", [target, *sorted(candidates)], self.search_spouses, run.spouses)
-        return blanket(run, target)
+        run = Run(self, engine, self.rules)
+        near = neighbours(run, [target])
+        candidates = neighbours(run, near) - near - {target}
+        neighbours(run, neighbours(run, candidates))
+        run.look_up("looking for spouses", [target, *sorted(candidates)], potential_spouses, run.spouses)
+        return run.one(blanket(run, target))
 
-    def _neighbours(self, run: Run, variables: Iterable[int]) -> set[int]:
-        """Search the neighbours of some variables, with symmetry; return all of them."""
-        some = sorted(variables)
-        run.look_up("looking for neighbours", some, self.search, run.found)
-        members = sorted({w for v in some for w in run.around(v).near})
-        run.look_up("asking whether neighbours agree", members, self.search, run.found)
-        return {w for v in some for w in agreed(run, v)}
+    def learn_all(self, engine: CountingEngine) -> Neighbourhoods:
+        """Find the blankets of all variables; a blanket is finished if all its searches are."""
+        run = Run(self, engine, self.rules)
+        return run.all(lambda: explore_blankets(run), lambda: sets_of_blankets(run))
 
-    def explore_all(self, run: Run) -> None:
-        """Find the neighbours of all variables, then the spouses."""
-        run.look_up("looking for neighbours", range(run.n), self.search, run.found)
-        run.look_up("looking for spouses", range(run.n), self.search_spouses, run.spouses)
 
-    def sets(self, run: Run) -> Neighbourhoods:
-        """Return the blankets found so far; a blanket is finished if all its searches are."""
-        return run.sets({target: blanket(run, target) for target in run.found}, run.spouses)
+def potential_spouses(run: Run, target: int) -> Growth[Around]:
+    """Find the spouses of one target among its neighbours' neighbours (FindPotentialSpouses)."""
+    near = agreed(run, target)
+    candidates = {w for v in near for w in agreed(run, v)} - near.keys() - {target}
+    among = run.others(target, candidates)
+    return grow(target, Around(near), among, with_spouses=True, near_is_settled=True)
+
+
+def neighbours(run: Run, variables: Iterable[int]) -> set[int]:
+    """Search the neighbours of some variables, with symmetry; return all of them."""
+    some = sorted(variables)
+    run.look_up("looking for neighbours", some, potential_neighbours, run.found)
+    members = sorted({w for v in some for w in run.around(v).near})
+    run.look_up("asking whether neighbours agree", members, potential_neighbours, run.found)
+    return {w for v in some for w in agreed(run, v)}
+
+
+def explore_blankets(run: Run) -> None:
+    """Find the neighbours of all variables, then the spouses."""
+    run.look_up("looking for neighbours", range(run.n), potential_neighbours, run.found)
+    run.look_up("looking for spouses", range(run.n), potential_spouses, run.spouses)
+
+
+def sets_of_blankets(run: Run) -> Neighbourhoods:
+    """Return the blankets found so far."""
+    return run.sets({target: blanket(run, target) for target in run.found}, run.spouses)
 
 
 def blanket(run: Run, target: int) -> dict[int, float]:
