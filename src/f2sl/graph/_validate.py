@@ -94,7 +94,7 @@ def check_simple(nodes: tuple[str, ...], directed: IntArray, undirected: IntArra
 
 
 def edge_weights(weights: ArrayLike | None, m: int, which: str) -> FloatArray | None:
-    """Return one weight for each edge, NaN for edges without one; None if no edge has a weight."""
+    """Return one weight for each edge, NaN for edges without one, or None."""
     if weights is None:
         return None
     given = np.asarray(weights, dtype=np.float64)
@@ -102,7 +102,7 @@ def edge_weights(weights: ArrayLike | None, m: int, which: str) -> FloatArray | 
         raise GraphError(f"weights of the {which} edges must have shape ({m},), not {given.shape}")
     if np.isinf(given).any():
         raise GraphError(f"the weight of {which} edge {int(np.isinf(given).argmax())} is infinite")
-    return None if np.isnan(given).all() else given + 0.0  # a copy, with -0.0 made 0.0
+    return given
 
 
 def matched_weights(

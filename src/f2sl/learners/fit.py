@@ -193,7 +193,9 @@ def _fit(
     known = set(vars(learner))
     started = time.perf_counter()
     deadline = Deadline(learner.time_limit)
-    with display_for(learner.verbose), ExitStack() as own:
+    with ExitStack() as own:
+        if learner.verbose:
+            own.enter_context(display_for(learner.verbose))
         HELPERS.look()
         with stage("reading the table"):
             table = open_for(learner.takes, called, data, learner.n_jobs, **reading)
@@ -203,10 +205,14 @@ def _fit(
             if table.n_rows * table.n_variables**2 < MULTIPLICATIONS:
                 own.enter_context(one_blas_thread())
             reading = {**reading, "transform": table.transform}
+            seen = table.remarks
             table = own.enter_context(for_learning(table, learner.n_jobs, learner.size_matters))
-            notes = [*table.notes, *note_of_jobs(learner.n_jobs)]
+            notes = [*table.notes, *(note_of_jobs(learner.n_jobs) if learner.n_jobs else ())]
             if remarked:
-                notes += remarks(table)
+                scores = tuple(i for i, column in enumerate(table.columns) if column.is_scores)
+                if scores not in seen:
+                    seen[scores] = remarks(table)
+                notes += seen[scores]
                 warn_of_identifiers(table, stacklevel=5)
         HELPERS.expect(type(learner).__name__, table.kind, bool(table.gaps.any()))
         ordered = table.in_name_order()

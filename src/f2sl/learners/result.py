@@ -38,7 +38,8 @@ def name_result(
 
     Merged columns are part of it.
     """
-    learner.graph_ = graph = with_aliases(graph.reorder(table.names), table, learner.knowledge)
+    graph = graph.reorder(table.names)
+    learner.graph_ = graph = with_aliases(graph, table, learner.knowledge) if table.merged else graph
     origin, kinds = _origin(learner, reading, table.n_rows), read_as(table.columns)
     for one in (graph, graph.dag):
         if one is not None:

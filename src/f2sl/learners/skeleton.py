@@ -100,7 +100,7 @@ def from_edges(n: int, edges: Integers, strengths: Floats) -> Skeleton:
 
 def as_graph(skeleton: Skeleton, names: tuple[str, ...]) -> PDAG:
     """Return an undirected graph of a skeleton."""
-    return PDAG.from_arrays(names, skeleton.edges[:0], skeleton.edges, weights_undirected=skeleton.strengths)
+    return PDAG._unchecked(names, skeleton.edges[:0], skeleton.edges, None, skeleton.strengths)
 
 
 def weighted_dag(skeleton: Skeleton, names: tuple[str, ...], arrows: Integers) -> DAG:
