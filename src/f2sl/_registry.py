@@ -63,6 +63,7 @@ class Registry:
         self.noun = noun
         self._base = base
         self._entries: dict[str, Entry] = {}
+        self._loaded: dict[str, tuple[Entry, Any]] = {}
 
     def add(self, name: str, place: str | type, summary: str, reference: str = "", **facts: Any) -> None:
         """Register a class, or say where it is: ``"module:Class"``.
@@ -117,6 +118,10 @@ class Registry:
 
     def load(self, name: str) -> Any:
         """Import and return the entry of that name; an unknown name is an error that lists the known ones."""
+        if isinstance(name, str) and name in self._loaded:
+            entry, loaded = self._loaded[name]  # once a class is checked, it need not be checked again
+            if self._entries.get(name) is entry:
+                return loaded
         if not isinstance(name, str) or name not in self:
             raise OptionError(unknown_name(self.noun, name, self._entries, what_it_finds(name, self)))
         name = self.resolve(name)
@@ -125,6 +130,7 @@ class Registry:
         except AttributeError as error:
             raise OptionError(f"{self.noun} {name!r}: {error}") from None
         self._check(name, loaded)
+        self._loaded[name] = self._entries[name], loaded
         return loaded
 
     def _check(self, name: str, found: Any) -> None:

@@ -97,7 +97,7 @@ class BOSS(StructureLearner):
                 deadline=fit.deadline,
             )
             graph = DAG.from_arrays(fit.names, found.arrows, weights_directed=found.losses)
-        fit.keep(score_=found.score, n_families_=found.n_families)
+        fit.found.update(score_=found.score, n_families_=found.n_families)
         if not found.complete and not fit.deadline.stopped:
             fit.deadline.stop("with more time the score may be higher")
         return graph

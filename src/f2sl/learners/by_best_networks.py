@@ -42,7 +42,7 @@ def learn_by_best_networks(
     def finish() -> PDAG:
         with fit.timed("skeleton"):
             near = run.near_sets()
-            fit.keep(pc_=fit.by_name(near))
+            fit.found.update(pc_=fit.by_name(near))
             skeleton = constrained(join(near, "and"), fit.constraints)
             fit.keep_skeleton(skeleton)
         with fit.timed("orientation"):
@@ -57,7 +57,7 @@ def learn_by_best_networks(
         graph = finish()
     fit.complete = not (run.out_of_time or run.interrupted)
     fit.notes += run.notes(how_far())
-    fit.keep(n_exact_=run.grower.n_exact, n_climbed_=run.grower.n_climbed)
+    fit.found.update(n_exact_=run.grower.n_exact, n_climbed_=run.grower.n_climbed)
     if run.interrupted:
         raise Interrupted(graph)
     return graph
@@ -116,7 +116,7 @@ class SLLc(StructureLearner):
 
         def orient(skeleton: Skeleton) -> PDAG:
             blankets = run.sets({target: blanket(run, target) for target in run.spouses}, run.spouses)
-            fit.keep(blankets_=fit.by_name(blankets))
+            fit.found.update(blankets_=fit.by_name(blankets))
             return fit.oriented(skeleton, v_structures_of_spouses(run.spouses, skeleton))
 
         def how_far() -> str:
@@ -210,6 +210,6 @@ class SLLg(StructureLearner):
                 max_stall=self.max_stall,
                 constraints=fit.constraints,
             )
-            fit.keep(score_=climbed.score, n_steps_=climbed.steps, n_families_=score.n_families)
+            fit.found.update(score_=climbed.score, n_steps_=climbed.steps, n_families_=score.n_families)
         run.interrupted, run.out_of_time = run.deadline.interrupted, run.deadline.stopped
         return graph

@@ -40,7 +40,7 @@ def graph_of_weights(fit: Fit, weights: Floats, threshold: float) -> DAG:
     columns = [number[name] for name in fit.columns]
     required = fit.constraints.required
     kept, used = acyclic_part(weights, threshold, required)
-    fit.keep(weights_=weights[np.ix_(columns, columns)], threshold_=used)
+    fit.found.update(weights_=weights[np.ix_(columns, columns)], threshold_=used)
     if used > threshold:
         fit.notes.append(f"weights below {used:.4g} were dropped: a threshold of {threshold:g} left a cycle")
     small = [(u, v) for u, v in required.tolist() if abs(weights[u, v]) < threshold]

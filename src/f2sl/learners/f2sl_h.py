@@ -122,7 +122,7 @@ def objective(fit: Fit, score: str | Score, weight: float | None, cost: float | 
     """Make the score for an engine, and choose what is None; keep both for the learner."""
     weight = prior_weight(fit.engine) if weight is None else float(weight)
     cost = edge_cost(fit.engine) if cost is None else float(cost)
-    fit.keep(equivalent_sample_size_=weight, edge_cost_=cost)
+    fit.found.update(equivalent_sample_size_=weight, edge_cost_=cost)
     return Objective(unbound_score(fit.engine, score, weight), weight, cost)
 
 
@@ -251,7 +251,7 @@ class F2SLh(StructureLearner):
         gaussian = is_gaussian(engine, goal.score)
         self.grows_parents_ = self.search == "orders" and gaussian and not self.skeleton_only
         local = self._local(fit, gaussian).settle(kind_of_engine(engine)).under(fit.constraints)
-        fit.keep(local_learner_=local)
+        fit.found.update(local_learner_=local)
         if self.grows_parents_:
             return self._grow(fit, goal)
         with fit.timed("neighbours"):
@@ -271,7 +271,7 @@ class F2SLh(StructureLearner):
                 graph, best = self._search_orders(fit, relevant, score, goal.edge_cost, skeleton, start)
             else:
                 graph, best = self._climb(fit, score, goal.edge_cost, skeleton, start)
-            fit.keep(score_=best, n_families_=score.n_families)
+            fit.found.update(score_=best, n_families_=score.n_families)
         return fit.undirected(skeleton) if graph is None else graph
 
     def _graph_of_tests(self, fit: Fit, skeleton: Skeleton) -> PDAG:
@@ -301,7 +301,7 @@ class F2SLh(StructureLearner):
             fit.deadline.stop("with more time the score may be higher")
         strengths = make_measure(fit.engine, self.measure).values(fit.engine, *found.arrows.T)
         graph = DAG.from_arrays(names, found.arrows, weights_directed=strengths)
-        fit.keep(
+        fit.found.update(
             score_=found.score,
             n_families_=found.n_families,
             n_tests_=0,

@@ -92,10 +92,6 @@ class Fit:
         finally:
             self.timings[name] = self.timings.get(name, 0.0) + time.perf_counter() - started
 
-    def keep(self, **found: Any) -> None:
-        """Keep attributes for the learner."""
-        self.found |= found
-
     def keep_skeleton(self, skeleton: Skeleton) -> None:
         """Keep the skeleton as an undirected graph over the columns."""
         self.found["skeleton_"] = as_graph(skeleton, self.names).reorder(self.columns)
@@ -126,7 +122,9 @@ class Fit:
             triples = triples[agree]
         self.found["v_structures_"] = [(names[a], names[c], names[d]) for a, c, d in triples.tolist()]
         graph = orient_by_independence(skeleton, names, triples, self.constraints)
-        return self._with_cycles_noted(graph, skeleton)
+        if graph.n_edges < len(skeleton.edges):
+            self._note_cycles(graph, skeleton)
+        return graph
 
     def undirected(self, skeleton: Skeleton) -> PDAG:
         """Return the graph of unoriented links, with the directions that the knowledge implies."""
@@ -136,16 +134,16 @@ class Fit:
 
         nothing = np.empty((0, 3), np.int64)
         graph = orient_by_independence(skeleton, self.names, nothing, self.constraints)
-        return self._with_cycles_noted(graph, skeleton)
-
-    def _with_cycles_noted(self, graph: PDAG, skeleton: Skeleton) -> PDAG:
-        """Add a note on the links of the skeleton that the graph lacks, and return the graph."""
         if graph.n_edges < len(skeleton.edges):
-            kept = {frozenset(edge) for edge in [*graph.directed_edges, *graph.undirected_edges]}
-            pairs = [(self.names[a], self.names[b]) for a, b in skeleton.edges.tolist()]
-            lost = [f"{a} - {b}" for a, b in pairs if {a, b} not in kept]
-            self._note_left_out("the knowledge directs these links into a cycle", lost)
+            self._note_cycles(graph, skeleton)
         return graph
+
+    def _note_cycles(self, graph: PDAG, skeleton: Skeleton) -> None:
+        """Add a note on the links of the skeleton that the graph lacks."""
+        kept = {frozenset(edge) for edge in [*graph.directed_edges, *graph.undirected_edges]}
+        pairs = [(self.names[a], self.names[b]) for a, b in skeleton.edges.tolist()]
+        lost = [f"{a} - {b}" for a, b in pairs if {a, b} not in kept]
+        self._note_left_out("the knowledge directs these links into a cycle", lost)
 
     def _note_left_out(self, what: str, shown: Sequence[str]) -> None:
         """Add a note on findings that were left out because of the knowledge."""

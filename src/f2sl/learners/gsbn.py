@@ -78,7 +78,7 @@ class GSBN(StructureLearner):
             blankets = GSMB(alpha=self.alpha, ci_test=self.ci_test).under(rules).learn_all(fit.engine)
             if rules:
                 blankets = obeying(blankets, rules, blankets=True)
-        fit.keep(blankets_=fit.by_name(blankets))
+        fit.found.update(blankets_=fit.by_name(blankets))
         test = make_test(fit.engine, self.alpha, self.ci_test)
         with fit.timed("skeleton"):
             found, separating = links_of_blankets(test, blankets, self.symmetry, self.max_cond_vars, rules)
@@ -89,7 +89,7 @@ class GSBN(StructureLearner):
             graph = along_paths(fit.oriented(skeleton, triples))
         graph = fit.undirected(skeleton) if graph is None else graph
         fit.keep_skeleton(skeleton)
-        fit.keep(separating_sets_=named_sets({**separating, **blankets.separating_sets}, fit.names))
+        fit.found.update(separating_sets_=named_sets({**separating, **blankets.separating_sets}, fit.names))
         fit.count_tests(blankets)
         fit.count_tests(test)
         return graph

@@ -125,7 +125,7 @@ def climb_over_all_pairs(
             constraints=fit.constraints,
             on_step=lambda step, value: advance(share),
         )
-    fit.keep(score_=climbed.score, n_steps_=climbed.steps, n_families_=score.n_families)
+    fit.found.update(score_=climbed.score, n_steps_=climbed.steps, n_families_=score.n_families)
     # Required edges have no strength: the climb never scores a graph without them.
     strengths = np.where(np.isinf(climbed.losses), np.nan, climbed.losses)
     return DAG.from_arrays(fit.names, climbed.arrows, weights_directed=strengths)

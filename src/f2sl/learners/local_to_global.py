@@ -35,7 +35,7 @@ def local_to_global(
     If a time limit or Ctrl-C ends the work early, the graph has the links found until then.
     """
     local = local.settle(kind_of_engine(fit.engine)).under(fit.constraints)
-    fit.keep(local_learner_=local)
+    fit.found.update(local_learner_=local)
     interrupted = False
     with fit.timed("neighbours"):
         try:
@@ -44,7 +44,7 @@ def local_to_global(
             sets, interrupted = interrupt.finished, True
     with fit.timed("skeleton"):
         skeleton = join_sets(fit, sets, symmetry)
-        fit.keep(separating_sets_=named_sets(sets.separating_sets, fit.names))
+        fit.found.update(separating_sets_=named_sets(sets.separating_sets, fit.names))
         fit.complete = sets.complete
         fit.notes += sets.notes
     if interrupted:
@@ -60,7 +60,7 @@ def join_sets(fit: Fit, sets: Neighbourhoods, symmetry: str) -> Skeleton:
     """Join the sets of all variables to a skeleton; keep it, the sets and the numbers of tests."""
     if fit.constraints:
         sets = obeying(sets, fit.constraints)
-    fit.keep(pc_=fit.by_name(sets))
+    fit.found.update(pc_=fit.by_name(sets))
     fit.count_tests(sets)
     skeleton = constrained(join(sets, symmetry), fit.constraints)
     fit.keep_skeleton(skeleton)

@@ -41,7 +41,7 @@ class ByTests(Estimator):
         found = find_v_structures(skeleton, test, self.max_cond_vars, fit.constraints)
         fit.count_tests(test)
         separating, named = fit.found["separating_sets_"], found.separating_sets.named(fit.names)
-        fit.keep(separating_sets_={**separating, **named} if separating else named)
+        fit.found.update(separating_sets_={**separating, **named} if separating else named)
         return fit.oriented(skeleton, found.triples)
 
 
@@ -75,7 +75,7 @@ class ByScore(Estimator):
             max_stall=self.max_stall,
             constraints=fit.constraints,
         )
-        fit.keep(score_=climbed.score, n_steps_=climbed.steps, n_families_=score.n_families)
+        fit.found.update(score_=climbed.score, n_steps_=climbed.steps, n_families_=score.n_families)
         return graph
 
 

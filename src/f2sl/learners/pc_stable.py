@@ -80,7 +80,7 @@ class PCStable(StructureLearner):
                 graph = fit.oriented(found.skeleton, unseparated_colliders(found))
         graph = fit.undirected(found.skeleton) if graph is None else graph
         fit.keep_skeleton(found.skeleton)
-        fit.keep(separating_sets_=named_sets(found.separating_sets, fit.names))
+        fit.found.update(separating_sets_=named_sets(found.separating_sets, fit.names))
         fit.count_tests(test)
         return graph
 

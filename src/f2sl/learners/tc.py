@@ -70,7 +70,7 @@ class TC(StructureLearner):
     def _learn(self, fit: Fit) -> PDAG:
         with fit.timed("blankets"):
             blankets = TCBlankets(alpha=self.alpha).learn_all(fit.engine)
-        fit.keep(blankets_=fit.by_name(blankets))
+        fit.found.update(blankets_=fit.by_name(blankets))
         test = make_test(fit.engine, self.alpha)
         moral, apart = join(blankets), None
         with fit.timed("spouses"), keeping("spouses are linked as well, and no edges were directed"):
@@ -80,7 +80,7 @@ class TC(StructureLearner):
         with fit.timed("orientation"):
             graph = fit.oriented(skeleton, triples)
         fit.keep_skeleton(skeleton)
-        fit.keep(separating_sets_=named_sets(apart or {}, fit.names))
+        fit.found.update(separating_sets_=named_sets(apart or {}, fit.names))
         fit.count_tests(blankets)
         fit.count_tests(test)
         return graph

@@ -65,10 +65,7 @@ class FCBF(LocalLearner):
             np.concatenate([relevant.values, among.values]),
         )
         graph = relevance_graph(engine.n_variables, pairs)
-        kept = self._drop_redundant(graph, target, target + 1)
-        members, strengths = graph.of(target)
-        own = kept[graph.start[target] : graph.start[target + 1]]
-        return Neighbourhood(members[own], strengths[own])
+        return Neighbourhood(*self.select(graph, target, target + 1).of(target))
 
     def learn_all(self, engine: Engine) -> Neighbourhoods:
         """Find all PC sets from the sparse graph of relevant pairs."""
@@ -77,23 +74,20 @@ class FCBF(LocalLearner):
         with stage("dropping redundant neighbours"):
             return self.select(relevance_graph(engine.n_variables, pairs))
 
-    def select(self, graph: Neighbourhoods) -> Neighbourhoods:
-        """Drop the redundant candidates of all variables."""
-        return graph.where(self._drop_redundant(graph, 0, len(graph.start) - 1))
+    def select(self, graph: Neighbourhoods, first: int = 0, last: int | None = None) -> Neighbourhoods:
+        """Drop the redundant candidates of variables `first` to `last`; others have none left."""
+        from f2sl.learners.local import _kernels
+
+        kept, last = np.zeros(len(graph.members), np.bool_), len(graph.start) - 1 if last is None else last
+        margin = redundancy_margin(self.ties)
+        _kernels.drop_redundant(graph.start, graph.members, graph.strengths, first, last, margin, kept)
+        return graph.where(kept)
 
     def _search(self, engine: Engine) -> Callable[..., FoundPairs]:
         """Return the search for relevant pairs; forbidden pairs make no others redundant either."""
         if isinstance(self.delta, str):
             return significant_pairs(engine, measure=self.measure, rules=self.rules)
         return related_pairs(engine, self.delta, self.measure, self.rules)
-
-    def _drop_redundant(self, graph: Neighbourhoods, first: int, last: int) -> np.ndarray:
-        from f2sl.learners.local import _kernels
-
-        kept = np.zeros(len(graph.members), np.bool_)
-        margin = redundancy_margin(self.ties)
-        _kernels.drop_redundant(graph.start, graph.members, graph.strengths, first, last, margin, kept)
-        return kept
 
 
 def redundancy_margin(ties: str) -> float:
