@@ -76,7 +76,7 @@ def _show_one(command: str, entry: Entry) -> None:
     learner = entry.load()
     for name, default in _defaults(learner).items():
         known = CATALOGUE.get(name)
-        if name == "pc_options":
+        if name in ("local", "pc_options"):  # objects and dictionaries are for Python
             continue
         meaning = "" if known is None else KNOWLEDGE_FILE if name == "knowledge" else known.help
         rows.append((FLAGS.get(name, name), _written(default), ", ".join(_choices(learner, name)), meaning))

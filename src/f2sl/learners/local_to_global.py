@@ -9,6 +9,7 @@ are special cases: F2SL-c is FCBF with ByTests, MMHC is MMPC with ByScore.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from f2sl._deadline import keeping
@@ -67,12 +68,11 @@ def join_sets(fit: Fit, sets: Neighbourhoods, symmetry: str) -> Skeleton:
     return skeleton
 
 
-def check_way(name: str, value: Any) -> Any:
+def check_way(name: str, value: Any, known: tuple[str, ...]) -> Any:
     """Check a way to orient: its name, or the part itself."""
-    if not isinstance(value, ByTests | ByScore) and value not in ("ci", "score"):
-        raise OptionError(
-            f"{name} must be one of 'ci', 'score', or an f2sl.ByTests or f2sl.ByScore, not {value!r}"
-        )
+    if not isinstance(value, ByTests | ByScore) and value not in known:
+        parts = "an f2sl.ByTests or an f2sl.ByScore"
+        raise OptionError(f"{name} must be one of {', '.join(map(repr, known))}, or {parts}, not {value!r}")
     return value
 
 
@@ -129,7 +129,7 @@ class LocalToGlobal(StructureLearner):
     ci_test: str | CITest = option("ci_test", check=check_choice)
     symmetry: str = option("symmetry")
     skeleton_only: bool = option("skeleton_only")
-    orient: str | ByTests | ByScore = option("orient", check=check_way)
+    orient: str | ByTests | ByScore = option("orient", check=partial(check_way, known=("ci", "score")))
     score: str | Score = option("score", check=check_choice)
     equivalent_sample_size: float = option("equivalent_sample_size")
     tabu_length: int = option("tabu_length")
@@ -144,10 +144,11 @@ class LocalToGlobal(StructureLearner):
 
     def problems(self) -> Iterator[str]:
         """Yield all problems of the options, including those of the parts."""
-        try:
-            yield from self._local().problems()
-        except OptionError as error:
-            yield str(error)
+        if self.local is None or isinstance(self.local, LocalLearner):
+            try:
+                yield from self._local().problems()
+            except OptionError as error:
+                yield str(error)
         if isinstance(self.orient, ByTests | ByScore):
             yield from self.orient.problems()
         yield from super().problems()
