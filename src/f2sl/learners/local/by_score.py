@@ -84,7 +84,7 @@ class Run:
         True if the time limit or Ctrl-C ended the work.
     """
 
-    def __init__(self, learner: Any, engine: CountingEngine, rules: Constraints | None) -> None:
+    def __init__(self, learner: Any, engine: CountingEngine, rules: Constraints | None = None) -> None:
         scores = make_set_scores(engine, learner.score, learner.equivalent_sample_size)
         self.n = len(engine.cardinalities)
         self.grower = Grower(scores, learner.max_exact, learner.max_parents, learner.ties, rules)
