@@ -28,7 +28,8 @@ def neighbours_then_spouses(run: Run, target: int) -> Growth[Around]:
     return (yield from grow(target, first, rest, with_spouses=True))
 
 
-def _explore(run: Run, targets: Collection[int]) -> None:
+def explore(run: Run, targets: Collection[int]) -> None:
+    """Find the neighbours and spouses of some variables."""
     run.look_up("looking for the best networks", targets, neighbours_then_spouses, run.found)
 
 
@@ -50,7 +51,7 @@ class S2TMB(LocalLearner):
     def learn_one(self, engine: CountingEngine, target: int) -> Neighbourhood:
         """Find the blanket of one variable."""
         run = Run(self, engine, self.rules)
-        _explore(run, [target])
+        explore(run, [target])
         around = run.around(target)
         return run.one(around.near | around.spouses)
 
@@ -61,7 +62,7 @@ class S2TMB(LocalLearner):
         def sets() -> Neighbourhoods:
             return run.sets({v: around.near | around.spouses for v, around in run.found.items()}, run.found)
 
-        return run.all(lambda: _explore(run, range(run.n)), sets)
+        return run.all(lambda: explore(run, range(run.n)), sets)
 
 
 class S2TMBPC(LocalLearner):
@@ -81,10 +82,10 @@ class S2TMBPC(LocalLearner):
     def learn_one(self, engine: CountingEngine, target: int) -> Neighbourhood:
         """Find the neighbours of one variable."""
         run = Run(self, engine, self.rules)
-        _explore(run, [target])
+        explore(run, [target])
         return run.one(run.around(target).near)
 
     def learn_all(self, engine: CountingEngine) -> Neighbourhoods:
         """Find the neighbours of all variables."""
         run = Run(self, engine, self.rules)
-        return run.all(lambda: _explore(run, range(run.n)), run.near_sets)
+        return run.all(lambda: explore(run, range(run.n)), run.near_sets)
