@@ -240,8 +240,9 @@ class PDAG:
             arranged = edges[order]
             arranged.setflags(write=False)
             sorted_rows.append(arranged)
-            known = weights is not None and not np.isnan(weights).all()
-            sorted_weights.append(weights[order] + 0.0 if known else None)  # -0.0 becomes 0.0
+            # Weights that are all unknown are none, and -0.0 becomes 0.0.
+            unknown = weights is None or np.isnan(weights).all()
+            sorted_weights.append(None if weights is None or unknown else weights[order] + 0.0)
         self._directed, self._undirected = sorted_rows
         self._weights_directed, self._weights_undirected = sorted_weights
         self._check()
