@@ -303,15 +303,15 @@ _OPTIONS = (
         "local",
         object,
         _anything,
-        "Learner of each variable's neighbours, with its options, in place of the one that pc names.",
+        "Learner of each variable's neighbors, with its options, in place of the one that pc names.",
         commands=(),
     ),
-    Option("pc", str, _anything, "Learner of each variable's neighbours.", "fcbf"),
+    Option("pc", str, _anything, "Learner of each variable's neighbors.", "fcbf"),
     Option(
         "pc_options",
         dict,
         _anything,
-        "Options of the learner of neighbours.",
+        "Options of the learner of neighbors.",
         commands=(),
         more="Options that both learners have take the values of this learner, unless they are given here.",
     ),
@@ -434,7 +434,7 @@ _OPTIONS = (
         1e16,
     ),
     Option("threshold", float, not_negative, "Smallest absolute weight that counts as an edge.", 0.3),
-    Option("seed", int, whole, "Random seed (start variable, moves, training).", 0),
+    Option("random_state", int, whole, "Random seed (start variable, moves, training).", 0),
     Option(
         "standardize",
         bool,
@@ -501,7 +501,7 @@ PURPOSES = {
         "max_iter",
         "h_tol",
         "rho_max",
-        "seed",
+        "random_state",
     ),
     "Knowledge of edges": ("knowledge",),
     "Learning": ("time_limit", "n_jobs", "verbose"),
@@ -562,6 +562,6 @@ def _unless_none(check: Check, name: str, value: Any) -> Any:
 
 def refuse(problems: Iterable[str]) -> None:
     """Raise one error that lists all distinct problems, if there are any."""
-    told = list(dict.fromkeys(problems))
-    if told:
-        raise OptionError("; ".join(told))
+    messages = list(dict.fromkeys(problems))
+    if messages:
+        raise OptionError("; ".join(messages))

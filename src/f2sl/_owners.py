@@ -22,7 +22,7 @@ REGISTRIES = {
 
 FINDS = {
     "learn": "it learns whole graphs (learn)",
-    "learn_pc": "it finds the neighbours of variables (learn_pc); 'local-to-global' learns graphs from these",
+    "learn_pc": "it finds the neighbors of variables (learn_pc); 'local-to-global' learns graphs from these",
     "learn_mb": "it finds Markov blankets (learn_mb); 'gsbn' learns graphs from these",
 }
 """Results of the learners of each registry, for those who ask another registry for them."""
@@ -60,16 +60,16 @@ def unknown_option(asked: str, name: str, known: Iterable[str], own: Any = None,
     "iamb has no option 'delta'; it belongs to f2sl-c, f2sl-s (learn) and fcbf (learn_pc)"
     >>> unknown_option("mmhc", "alhpa", ["alpha"])
     "unknown option of mmhc 'alhpa'; did you mean 'alpha'? Known: alpha"
-    >>> unknown_option("BOSS", "random_state", ["seed"])
-    "unknown option of BOSS 'random_state'; it is called 'seed' here"
+    >>> unknown_option("BOSS", "seed", ["random_state"])
+    "unknown option of BOSS 'seed'; it is called 'random_state' here"
     >>> unknown_option("mmhc", "blacklist", ["knowledge"])
     "unknown option of mmhc 'blacklist'; forbidden edges are given by knowledge=f2sl.Knowledge(forbidden=...)"
     """
     known = list(known)
     meant = SAME_OPTIONS.get(name)
-    told = f"it is called {meant!r} here" if meant in known else option_answer(name)
-    if told:
-        return f"unknown option of {asked} {name!r}; {told}"
+    message = f"it is called {meant!r} here" if meant in known else option_answer(name)
+    if message:
+        return f"unknown option of {asked} {name!r}; {message}"
     name = meant or name
     if name in READING_OPTIONS:
         return f"{asked} has no option {name!r}; it belongs to open_table: {how}"

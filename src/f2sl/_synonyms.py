@@ -12,6 +12,7 @@ Upper case, underscores, spaces and dots make no difference in names of algorith
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 SAME: Mapping[str, Mapping[str, str]] = {
     "algorithm": {
@@ -74,7 +75,7 @@ ANSWERS: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("bd", "bde"), "nearest is 'bdeu'"),
         **dict.fromkeys(
             ("bicscore", "local-score-bic"),
-            "it is 'bic' for states, 'bic-g' for numbers, 'dg-bic' or 'cg-bic' for both",
+            "it is 'bic' for discrete, 'bic-g' for continuous, 'dg-bic' or 'cg-bic' for mixed tables",
         ),
         **dict.fromkeys(("loglik", "log-likelihood"), "nearest is 'aic'; without a penalty full graphs win"),
         "aic-g": "nearest is 'bic-g'",
@@ -83,8 +84,14 @@ ANSWERS: Mapping[str, Mapping[str, str]] = {
 }
 """Answers to names that are not understood, with what comes nearest, by the noun of the registry."""
 
+SAME_KINDS: Mapping[str, str] = {
+    **dict.fromkeys(("states", "categorical", "category", "nominal", "factor"), "discrete"),
+    **dict.fromkeys(("number", "numbers", "numeric"), "continuous"),
+}
+"""Kinds of columns."""
+
 SAME_OPTIONS: Mapping[str, str] = {
-    "random_state": "seed",
+    "seed": "random_state",
     "significance_level": "alpha",
     "indep_test": "ci_test",
     "scoring_method": "score",
@@ -97,15 +104,15 @@ SAME_OPTIONS: Mapping[str, str] = {
 
 SAME_FLAGS: Mapping[str, str] = {
     **{f"--{name.replace('_', '-')}": f"--{meant.replace('_', '-')}" for name, meant in SAME_OPTIONS.items()},
-    "--categorical": "--states",
-    "--discrete": "--states",
-    "--continuous": "--number",
+    **dict.fromkeys(("--categorical", "--states"), "--discrete"),
+    **dict.fromkeys(("--numeric", "--number"), "--continuous"),
+    "--share-numbers": "--share-continuous",
 }
 """Flags of the command line."""
 
 _REQUIRED = "required edges are given by {required}"
 _FORBIDDEN = "forbidden edges are given by {forbidden}"
-_STATES = "columns are read as states by {states}"
+_DISCRETE = "columns are read as discrete by {discrete}"
 
 OPTION_ANSWERS: Mapping[str, str] = {
     **dict.fromkeys(("required_edges", "fixed_edges"), _REQUIRED),
@@ -115,8 +122,8 @@ OPTION_ANSWERS: Mapping[str, str] = {
     **dict.fromkeys(("tiers", "temporal_order"), "tiers are given by {tiers}"),
     "required": _REQUIRED,
     "forbidden": _FORBIDDEN,
-    **dict.fromkeys(("categorical", "categorical_features", "discrete"), _STATES),
-    "continuous": "columns are read as numbers by {number}",
+    **dict.fromkeys(("categorical", "categorical_features", "discrete"), _DISCRETE),
+    "continuous": "columns are read as continuous by {continuous}",
     **dict.fromkeys(("test", "tests"), "a test is chosen by {ci_test}"),
     "depth": "the largest conditioning set is given by {max_cond_vars}",
 }
@@ -126,8 +133,8 @@ SPELLINGS: Mapping[str, tuple[str, str]] = {
     "required": ("knowledge=f2sl.Knowledge(required=...)", '--require "A -> B"'),
     "forbidden": ("knowledge=f2sl.Knowledge(forbidden=...)", '--forbid "A -> B"'),
     "tiers": ("knowledge=f2sl.Knowledge(tiers=...)", "--tiers"),
-    "states": ('kinds={"COLUMN": "states"}', "--states COLUMN"),
-    "number": ('kinds={"COLUMN": "number"}', "--number COLUMN"),
+    "discrete": ('kinds={"COLUMN": "discrete"}', "--discrete COLUMN"),
+    "continuous": ('kinds={"COLUMN": "continuous"}', "--continuous COLUMN"),
     "ci_test": ("ci_test=...", "--ci-test"),
     "max_cond_vars": ("max_cond_vars=...", "--max-cond-vars"),
 }
@@ -143,6 +150,17 @@ def plain(name: str) -> str:
     ('chi-square', 'inter-iamb')
     """
     return "-".join(name.casefold().replace("_", " ").replace(".", " ").replace("-", " ").split())
+
+
+def kind_meant(kind: Any) -> Any:
+    """Return the kind of columns that a word means; what is no such word stays.
+
+    Examples
+    --------
+    >>> kind_meant("Categorical"), kind_meant("number"), kind_meant("mixed")
+    ('discrete', 'continuous', 'mixed')
+    """
+    return SAME_KINDS.get(plain(kind), kind) if isinstance(kind, str) else kind
 
 
 def answer(noun: str, name: object) -> str | None:
@@ -166,7 +184,7 @@ def option_answer(name: str, on_command_line: bool = False) -> str | None:
     >>> option_answer("blacklist", on_command_line=True)
     'forbidden edges are given by --forbid "A -> B"'
     """
-    told = OPTION_ANSWERS.get(name)
-    if told is None:
+    message = OPTION_ANSWERS.get(name)
+    if message is None:
         return None
-    return told.format_map({key: spelled[on_command_line] for key, spelled in SPELLINGS.items()})
+    return message.format_map({key: spelled[on_command_line] for key, spelled in SPELLINGS.items()})

@@ -1,4 +1,4 @@
-"""Learners made of parts: a learner of neighbours and a way to orient, given as objects."""
+"""Learners made of parts: a learner of neighbors and a way to orient, given as objects."""
 
 import pytest
 from sklearn.base import clone
@@ -15,7 +15,7 @@ REGISTRIES = (STRUCTURE, LOCAL, MARKOV_BLANKET)
 
 @pytest.fixture(scope="module")
 def table():
-    return f2sl.open_table(f2sl.load_network("alarm").sample(1000, seed=1))
+    return f2sl.open_table(f2sl.load_network("alarm").sample(1000, random_state=1))
 
 
 @pytest.mark.parametrize(
@@ -47,8 +47,8 @@ def test_a_part_has_options_of_its_own(table):
 @pytest.mark.parametrize(
     ("options", "messages"),
     [
-        ({"local": "fcbf"}, ["local must be a learner of neighbours"]),
-        ({"local": f2sl.IAMB()}, ["local must be a learner of neighbours"]),
+        ({"local": "fcbf"}, ["local must be a learner of neighbors"]),
+        ({"local": f2sl.IAMB()}, ["local must be a learner of neighbors"]),
         (
             {"local": f2sl.FCBF(), "pc_options": {"delta": 0.1}},
             ["pc_options are for the learner that pc names"],

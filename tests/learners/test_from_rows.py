@@ -11,7 +11,7 @@ from f2sl.learners.local import from_rows, growing
 from f2sl.learners.local.by_score import Run
 from f2sl.learners.local.from_rows import FromRows
 from f2sl.learners.local.s2tmb import explore
-from f2sl.learners.local.sll import explore_blankets, explore_neighbours
+from f2sl.learners.local.sll import explore_blankets, explore_neighbors
 from f2sl.learners.registries import LOCAL, MARKOV_BLANKET
 from marks import compiled_only
 from score_tools import tables
@@ -30,7 +30,7 @@ OPTIONS = st.fixed_dictionaries(
 
 
 EXPLORE = {
-    "sll-pc": explore_neighbours,
+    "sll-pc": explore_neighbors,
     "sll": explore_blankets,
     "s2tmb": lambda run: explore(run, range(run.n)),
     "s2tmb-pc": lambda run: explore(run, range(run.n)),
@@ -60,7 +60,7 @@ def assert_same(one, other):
 @pytest.mark.parametrize("name", ["sll", "s2tmb"])
 @given(codes=tables(most=8), rare=st.integers(0, 3), options=OPTIONS)
 def test_answers_are_the_same(name, codes, rare, options):
-    # Columns that are constant but for a few samples have very many neighbours by BDeu.
+    # Columns that are constant but for a few samples have very many neighbors by BDeu.
     rng = np.random.default_rng(codes.sum())
     few = [(rng.permutation(codes.shape[1]) < 2).astype(codes.dtype) for _ in range(rare)]
     assert_same(*runs_of(name, np.array([*codes, *few]), options))
@@ -102,11 +102,11 @@ def test_one_candidate_at_a_time_changes_nothing(monkeypatch):
 
 def test_tables_that_are_left_to_the_engine(monkeypatch):
     codes = related_codes(6, 30, 4)
-    gaps = {f"v{v}": [None, *row[1:].tolist()] for v, row in enumerate(codes)}
+    missing = {f"v{v}": [None, *row[1:].tolist()] for v, row in enumerate(codes)}
     bdeu, bic = LOCAL.create("sll-pc", {}), LOCAL.create("sll-pc", {"score": "bic"})
     assert Run(bdeu, make_engine(codes)).grower.rows is not None
     assert Run(bic, make_engine(codes)).grower.rows is None
-    assert Run(bdeu, MemoryEngine(open_table(gaps), n_jobs=1)).grower.rows is None
+    assert Run(bdeu, MemoryEngine(open_table(missing), n_jobs=1)).grower.rows is None
     monkeypatch.setattr(from_rows, "LARGEST_REFINING", 50)
     assert Run(bdeu, make_engine(codes)).grower.rows is None
 

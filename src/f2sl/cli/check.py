@@ -11,7 +11,7 @@ from f2sl.errors import DataError, printable
 
 EXAMPLES = examples(
     "f2sl check people.csv",
-    "f2sl check people.csv --bins 5 --states region --drop id --json",
+    "f2sl check people.csv --bins 5 --discrete region --drop id --json",
 )
 
 
@@ -35,9 +35,9 @@ def check(reading: TableOptions, as_json: AsJson = False) -> None:
         title = f"{printable(reading.data)}: {count(report.n_rows, 'row')}, {count(len(rows), 'column')}"
         headings = ("column", "kind", "values", "missing", "read as", "why")
         output.show(output.columns(title, headings, rows, right=[3]))
-        told = [("Note", note) for note in notes] + [("Problem", problem) for problem in problems]
-        if told:
-            output.show(output.pairs((label, printable(text)) for label, text in told))
+        messages = [("Note", note) for note in notes] + [("Problem", problem) for problem in problems]
+        if messages:
+            output.show(output.pairs((label, printable(text)) for label, text in messages))
     if problems:
         raise DataError(
             f"{count(len(problems), 'problem')}: {problems[0]}"

@@ -1,4 +1,4 @@
-"""``f2sl pc`` and ``f2sl mb``: find the neighbours or the Markov blanket of one variable, or of all."""
+"""``f2sl pc`` and ``f2sl mb``: find the neighbors or the Markov blanket of one variable, or of all."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from f2sl.cli.options import (
     Quiet,
     as_flags,
     create_learner,
+    describe_options,
     in_terms_of_flags,
-    told_options,
     with_learner_options,
 )
 from f2sl.cli.output import count
@@ -102,13 +102,13 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
 
         registry, noun = _learners_of(command)
         learner = create_learner(registry, asked.algorithm, asked.options)
-        by = f"by {asked.algorithm} {told_options(learner)}".rstrip()  # before "auto" is settled
+        by = f"by {asked.algorithm} {describe_options(learner)}".rstrip()  # before "auto" is settled
         from f2sl.api import find_sets
 
         opened: list[Table] = []
         remarked: list[str] = []
 
-        def look(table: Table) -> Table:
+        def on_open(table: Table) -> Table:
             opened.append(asked.reading.noted(table))
             remarked.extend([*opened[0].notes, *remarks(table), *note_of_jobs(asked.reading.jobs)])
             return opened[0]
@@ -116,7 +116,7 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
         what = asked.algorithm, asked.reading.data, asked.target, asked.reading.jobs
         with output.progress(quiet):
             try:
-                found = find_sets(learner, *what, asked.reading.options(), look=look)
+                found = find_sets(learner, *what, asked.reading.options(), on_open=on_open)
             except Interrupted as error:
                 found = error.finished
                 interrupts.put_off()
@@ -125,7 +125,7 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
     if as_json:
         facts = {"target": asked.target, "algorithm": asked.algorithm, "options": learner.get_params()}
         facts |= {"rows": table.n_rows, "complete": found.complete, "notes": notes}
-        facts |= {"tests": found.n_tests, "unreliable": found.n_unreliable}
+        facts |= {"tests": found.n_tests, "inconclusive": found.n_inconclusive}
         output.show_json(facts | _as_json(command, found))
     elif not quiet:
         if learner.knowledge:
@@ -133,10 +133,10 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
         if notes:
             output.show(output.pairs([("Note", printable(note)) for note in notes]))
         if found.n_tests:
-            by += f"; {reliability(found.n_tests, found.n_unreliable)}"
+            by += f"; {reliability(found.n_tests, found.n_inconclusive)}"
         _show(found, noun, learner.strength_unit, by)
     elif not found.complete:
-        output.tell_of_incomplete(found.notes)
+        output.note_incomplete(found.notes)
 
 
 def _as_json(command: str, found: FoundSet | FoundSets) -> dict[str, Any]:
@@ -173,4 +173,4 @@ def _learners_of(command: str) -> tuple[Registry, str]:
     """Return the learners of a command, and what it calls a member."""
     from f2sl.learners.registries import LOCAL, MARKOV_BLANKET
 
-    return (LOCAL, "neighbour") if command == "pc" else (MARKOV_BLANKET, "member")
+    return (LOCAL, "neighbor") if command == "pc" else (MARKOV_BLANKET, "member")

@@ -96,26 +96,26 @@ Missing = Annotated[
 Kinds = Annotated[
     str,
     typer.Option(
-        metavar="auto|states|number",
-        help="Read columns as states, as numbers (number), or as their values suggest (auto).",
+        metavar="auto|discrete|continuous",
+        help="Kind of all columns: discrete, continuous, or as their values suggest (auto).",
         rich_help_panel=READING,
     ),
 ]
-Number = Annotated[
+Continuous = Annotated[
     list[str] | None,
     typer.Option(
-        "--number",
+        "--continuous",
         metavar="COLUMN",
-        help="Read this column as numbers. Repeat for more.",
+        help="Treat this column as continuous. Repeat for more.",
         rich_help_panel=READING,
     ),
 ]
-States = Annotated[
+Discrete = Annotated[
     list[str] | None,
     typer.Option(
-        "--states",
+        "--discrete",
         metavar="COLUMN",
-        help="Read this column as states. Repeat for more.",
+        help="Treat this column as discrete. Repeat for more.",
         rich_help_panel=READING,
     ),
 ]
@@ -329,8 +329,8 @@ def spread(
     """
     signature = inspect.signature(command, eval_str=True)
     whole = [p for p in signature.parameters.values() if p.name != name]
-    place = len(whole) if after is None else [p.name for p in whole].index(after) + 1
-    whole[place:place] = parameters
+    location = len(whole) if after is None else [p.name for p in whole].index(after) + 1
+    whole[location:location] = parameters
     whole = sorted((p.replace(kind=p.KEYWORD_ONLY) for p in whole), key=lambda p: p.default is not p.empty)
 
     @wraps(command)
@@ -342,15 +342,15 @@ def spread(
     return run
 
 
-def told_options(learner: Any) -> str:
+def describe_options(learner: Any) -> str:
     """Return the options of a learner that differ from its defaults, as command-line flags.
 
     Examples
     --------
     >>> from f2sl import F2SLc, LocalToGlobal
-    >>> told_options(F2SLc(alpha=0.05, skeleton_only=True))
+    >>> describe_options(F2SLc(alpha=0.05, skeleton_only=True))
     '--alpha 0.05 --skeleton-only'
-    >>> told_options(LocalToGlobal(pc="mrmr", pc_options={"k": 3}))
+    >>> describe_options(LocalToGlobal(pc="mrmr", pc_options={"k": 3}))
     '--pc mrmr --k 3'
     """
     defaults = learner.option_defaults()
@@ -423,12 +423,14 @@ def in_terms_of_flags() -> Iterator[None]:
         yield
     except OptionError as error:
         # Knowledge may come from any of several flags.
-        told = re.sub(r"(^|; )knowledge: ", r"\1prior knowledge: ", str(error))
-        told = re.sub(
-            r"(?:^|(?<=; )|(?<=Also, ))\w+\b(?!=[{\"'])", lambda first: FLAGS.get(first[0], first[0]), told
+        message = re.sub(r"(^|; )knowledge: ", r"\1prior knowledge: ", str(error))
+        message = re.sub(
+            r"(?:^|(?<=; )|(?<=Also, ))\w+\b(?!=[{\"'])", lambda first: FLAGS.get(first[0], first[0]), message
         )
-        told = re.sub(r"has no option '(\w+)'", lambda no: f"has no option {FLAGS.get(no[1], no[1])}", told)
-        raise OptionError(as_flags(re.sub(r"\(learn_(pc|mb)\)", r"(\1)", told))) from None
+        message = re.sub(
+            r"has no option '(\w+)'", lambda no: f"has no option {FLAGS.get(no[1], no[1])}", message
+        )
+        raise OptionError(as_flags(re.sub(r"\(learn_(pc|mb)\)", r"(\1)", message))) from None
     except (DataError, FileError, GraphError) as error:
         raise type(error)(as_flags(str(error))) from None
 
@@ -444,8 +446,8 @@ def as_flags(text: str) -> str:
     --------
     >>> as_flags("insist with force=True")
     'insist with --force'
-    >>> as_flags('kinds={"x": "number"}, bins=5, bins={"x": 4}, missing="drop", memory=')
-    '--number x, --bins 5, --bins x=4, --missing drop, --memory'
+    >>> as_flags('kinds={"x": "continuous"}, bins=5, bins={"x": 4}, missing="drop", memory=')
+    '--continuous x, --bins 5, --bins x=4, --missing drop, --memory'
     """
     from f2sl.data.kinds import AS_ONE
 
@@ -464,6 +466,6 @@ def as_flags(text: str) -> str:
         name = FLAGS.get(option, f"--{option}")
         return " ".join(f"{name} {shlex.quote(str(one)) if one != '' else ''}".rstrip() for one in values)
 
-    told = re.sub(r"(^|Also, )(drop|keep|kinds|bins|weights): ", r"\1--\2: ", text)
-    told = re.sub(r"\b(\w+)=True\b", lambda on: FLAGS.get(on[1], on[0]), _ASSIGNED.sub(flag, told))
-    return told.replace("see to_dag()", "see --dag").replace(AS_ONE, "write them alike in the table")
+    message = re.sub(r"(^|Also, )(drop|keep|kinds|bins|weights): ", r"\1--\2: ", text)
+    message = re.sub(r"\b(\w+)=True\b", lambda on: FLAGS.get(on[1], on[0]), _ASSIGNED.sub(flag, message))
+    return message.replace("see to_dag()", "see --dag").replace(AS_ONE, "write them alike in the table")

@@ -127,7 +127,7 @@ def _one_line(error: Any) -> str:
     message = " ".join(error.format_message().split()).rstrip(".")
     where = error.ctx.command_path if error.ctx is not None else "f2sl"
     option = getattr(error, "option_name", "")
-    told = GONE.get(option) or option_answer(option[2:].replace("-", "_"), on_command_line=True)
-    if told and isinstance(option, str):
-        return f"no such option: {option}; {told}"
+    text = GONE.get(option) or option_answer(option[2:].replace("-", "_"), on_command_line=True)
+    if text and isinstance(option, str):
+        return f"no such option: {option}; {text}"
     return f"{message[:1].lower()}{message[1:]}; see {where} --help"

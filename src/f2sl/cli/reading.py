@@ -12,9 +12,11 @@ from f2sl.cli.options import (
     Binning,
     Bins,
     Comment,
+    Continuous,
     DataFile,
     DateParts,
     Delimiter,
+    Discrete,
     Drop,
     Encoding,
     Engine,
@@ -26,9 +28,7 @@ from f2sl.cli.options import (
     Missing,
     Na,
     NoHeader,
-    Number,
     Scheduler,
-    States,
     Transform,
     Weights,
     parse_bins,
@@ -50,8 +50,8 @@ class TableOptions:
     binning: Binning = "quantile"
     missing: Missing = "available"
     kinds: Kinds = "auto"
-    number: Number = None
-    states: States = None
+    continuous: Continuous = None
+    discrete: Discrete = None
     weights: Weights = None
     merge_aliases: MergeAliases = False
     transform: Transform = "auto"
@@ -68,7 +68,7 @@ class TableOptions:
     date_parts: DateParts = None
 
     @property
-    def place(self) -> Path | None:
+    def location(self) -> Path | None:
         """Path of the file or folder; None for the standard input."""
         return None if self.data == "-" else Path(self.data)
 
@@ -78,7 +78,7 @@ class TableOptions:
         if not self.data:
             raise FileError("the path is empty; give a file, a folder, or - for the standard input")
         try:
-            there = self.place is None or self.place.exists()
+            there = self.location is None or self.location.exists()
         except OSError as error:
             raise FileError(f"{self.data}: {error.strerror or error}") from None
         if not there:
@@ -104,13 +104,15 @@ class TableOptions:
         return replace(self, engine="auto" if self.engine == "dask" else self.engine, scheduler=None)
 
     def _kinds(self) -> str | dict[str, str]:
-        number, states = self.number or [], self.states or []
-        for name in number:
-            if name in states:
-                raise OptionError(f"--number and --states both name column {name!r}")
-        if (number or states) and self.kinds != "auto":
-            raise OptionError("--kinds applies to all columns: leave it out beside --number and --states")
-        named = dict.fromkeys(number, "number") | dict.fromkeys(states, "states")
+        continuous, discrete = self.continuous or [], self.discrete or []
+        for name in continuous:
+            if name in discrete:
+                raise OptionError(f"--continuous and --discrete both name column {name!r}")
+        if (continuous or discrete) and self.kinds != "auto":
+            raise OptionError(
+                "--kinds applies to all columns: leave it out beside --continuous and --discrete"
+            )
+        named = dict.fromkeys(continuous, "continuous") | dict.fromkeys(discrete, "discrete")
         return named or self.kinds
 
     def noted(self, table: Table) -> Table:

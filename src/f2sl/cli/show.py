@@ -58,7 +58,7 @@ def show(
 ) -> None:
     """Write a page to explore a graph: one HTML file that works offline.
 
-    The page has a picture to move and zoom, a search, neighbourhoods and Markov blankets, a list of edges,
+    The page has a picture to move and zoom, a search, neighborhoods and Markov blankets, a list of edges,
     and the probabilities of a network. If --data names the table of a graph that f2sl learn saved as .json,
     f2sl learns it again to explain each edge and each missing one.
     """
@@ -127,8 +127,8 @@ def _reading_flags(reading: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> _reading_flags({"kinds": {"a b": "number"}, "bins": {"x": 3}, "header": False, "na": ["-9", ";"]})
-    "--number 'a b' --bins x=3 --no-header --na -9 --na ';'"
+    >>> _reading_flags({"kinds": {"a b": "continuous"}, "bins": {"x": 3}, "header": False, "na": ["-9", ";"]})
+    "--continuous 'a b' --bins x=3 --no-header --na -9 --na ';'"
     """
     words = []
     for name, value in reading.items():

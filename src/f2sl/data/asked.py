@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from f2sl._constants import AUTO
 from f2sl.data.check import Report, drop_of
-from f2sl.data.column import NUMBER, ReadAs
+from f2sl.data.column import CONTINUOUS, ReadAs
 from f2sl.data.dates import PARTS
 from f2sl.data.kinds import Kinds
 from f2sl.data.names import chosen_names
@@ -50,7 +50,7 @@ class Reading:
     """True if integers with few values are numbers beside other numbers, for learners of one kind."""
 
 
-def told_weights(name: str, n_rows: int, n_meant: int) -> str:
+def describe_weights(name: str, n_rows: int, n_meant: int) -> str:
     """Return a note on weighted rows."""
     return f"by the weights in column {name!r}, the {n_rows:,} rows represent {n_meant:,}"
 
@@ -61,7 +61,7 @@ class Chosen(NamedTuple):
     `wrong` has problems of options that name unknown columns.
     """
 
-    places: list[int]
+    positions: list[int]
     names: tuple[str, ...]
     parts: list[str]
     wrong: list[str]
@@ -79,14 +79,14 @@ def chosen_columns(own: Sequence[str], reading: Reading) -> Chosen:
     """  # noqa: E501
     wrong = [f"drop: {_not_there(name, own)}" for name in reading.drop if name not in own]
     without = set(reading.drop)
-    places = [i for i, name in enumerate(own) if name not in without]
-    names = chosen_names(reading.names, len(places)) or tuple(own[i] for i in places)
+    positions = [i for i, name in enumerate(own) if name not in without]
+    names = chosen_names(reading.names, len(positions)) or tuple(own[i] for i in positions)
     for name in reading.date_parts:
         if name not in names:
             wrong.append(f"date_parts: {unknown_name('column', name, names)}")
     chosen = [
-        (place, f"{name}.{part}" if part else name, part)
-        for place, name in zip(places, names, strict=True)
+        (position, f"{name}.{part}" if part else name, part)
+        for position, name in zip(positions, names, strict=True)
         for part in (PARTS if name in reading.date_parts else ("",))
     ]
     if reading.only is not None and reading.names is None:
@@ -95,7 +95,7 @@ def chosen_columns(own: Sequence[str], reading: Reading) -> Chosen:
             wrong.append(
                 f"none of the columns {shown_list(own)} is one of {shown_list(sorted(reading.only))}"
             )
-    places, names = [place for place, *_ in chosen], tuple(name for _, name, _ in chosen)
+    positions, names = [position for position, *_ in chosen], tuple(name for _, name, _ in chosen)
     known = set(names)
     if len(known) < len(names):
         wrong.append(f"date_parts: a column beside {shown_list(reading.date_parts)} has the name of a part")
@@ -111,11 +111,11 @@ def chosen_columns(own: Sequence[str], reading: Reading) -> Chosen:
         elif name not in known:
             wrong.append(f"{option}: {unknown_name('column', name, names)}")
     for name in sorted(reading.bins):
-        if kinds.get(name) == NUMBER:
+        if kinds.get(name) == CONTINUOUS:
             wrong.append(
-                f"bins: column {name!r} is cut into states, but kinds={ {name: NUMBER} } reads it as numbers"
+                f"bins: column {name!r} is cut into states, but is continuous by kinds={ {name: CONTINUOUS} }"
             )
-    return Chosen(places, names, [part for *_, part in chosen], wrong)
+    return Chosen(positions, names, [part for *_, part in chosen], wrong)
 
 
 def _not_there(name: str, own: Sequence[str]) -> str:

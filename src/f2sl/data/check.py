@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from f2sl._arrays import Floats
-from f2sl.data.column import HOLDS, KINDS, MAX_STATES, MIXED, NUMBER
+from f2sl.data.column import CONTINUOUS, KINDS, MAX_STATES, MIXED
 from f2sl.data.names import listing
 from f2sl.data.table import Table
 from f2sl.data.values import Refused
@@ -93,7 +93,7 @@ class Problems:
         except DataError as error:
             self.say(str(error))
 
-    def told(self) -> list[str]:
+    def messages(self) -> list[str]:
         """Return all problems, a sentence for each reason."""
         found = [
             f"{'column' if len(columns) == 1 else 'columns'} {listing(list(columns.values()))}: "
@@ -105,9 +105,9 @@ class Problems:
 
     def raise_any(self) -> None:
         """Raise one error about all problems, if there are any."""
-        told = self.told()
-        if told:
-            raise (OptionError if told == self._options else DataError)(". Also, ".join(told))
+        message = self.messages()
+        if message:
+            raise (OptionError if message == self._options else DataError)(". Also, ".join(message))
 
 
 def drop_of(columns: Iterable[str]) -> str:
@@ -171,17 +171,17 @@ class Report:
         return "\n".join(lines)
 
 
-def values_told(states: Sequence[object], low: float, high: float) -> str:
+def describe_values(states: Sequence[object], low: float, high: float) -> str:
     """Describe the values of a column: the first states and their number, or the range of numbers.
 
     Examples
     --------
-    >>> values_told(("no", "yes"), 0, 0), values_told((), 0.5, 20.0)
+    >>> describe_values(("no", "yes"), 0, 0), describe_values((), 0.5, 20.0)
     ('2 states: no, yes', '0.5 to 20')
 
     Blanks around a state are easily overlooked:
 
-    >>> values_told(("mild", "mild "), 0, 0)
+    >>> describe_values(("mild", "mild "), 0, 0)
     "2 states: mild, 'mild '"
     """
     if not states:
@@ -230,12 +230,12 @@ def check_learnable(table: Table, takes: tuple[str, ...], learner: str, min_vari
     Examples
     --------
     >>> from f2sl import open_table
-    >>> check_learnable(open_table({"a": [0.5, 0.7], "b": [1, 2]}), ("states",), "sll")
+    >>> check_learnable(open_table({"a": [0.5, 0.7], "b": [1, 2]}), ("discrete",), "sll")
     Traceback (most recent call last):
         ...
-    f2sl.errors.DataError: column 'a' holds real numbers, but sll learns only from states; cut them with bins=5, or leave out with drop=['a']
+    f2sl.errors.DataError: column 'a' is continuous, but sll learns only from discrete columns; cut them with bins=5, or leave out with drop=['a']
     """  # noqa: E501
-    of_numbers = table.of_kind(NUMBER)
+    of_numbers = table.of_kind(CONTINUOUS)
     problem = size_problem(table.names, table.n_rows, min_variables, min_rows=2 if of_numbers else 1)
     if problem:
         raise DataError("; ".join([problem, *(note for note in table.notes if ": left out: " in note)]))
@@ -245,13 +245,13 @@ def check_learnable(table: Table, takes: tuple[str, ...], learner: str, min_vari
     for kind in KINDS:
         columns = table.of_kind(kind)
         if columns and kind not in takes:
-            cut = "cut them with bins=5, or " if kind == NUMBER else ""
+            cut = "cut them with bins=5, or " if kind == CONTINUOUS else ""
             problems.say(
-                f"{table.told(columns)}, but {learner} learns only from {HOLDS[takes[0]]}; {cut}leave out "
-                f"with {drop_of([table.names[i] for i in columns])}"
+                f"{table.describe_columns(columns)}, but {learner} learns only from {takes[0]} columns; {cut}"
+                f"leave out with {drop_of([table.names[i] for i in columns])}"
             )
     if MIXED not in takes:  # those that learn from one kind at a time need all values of a row at once
-        problems.try_to(table.refuse_gaps, learner)
+        problems.try_to(table.refuse_missing, learner)
     if of_numbers:  # a table that was made by hand may hold anything
         ends = np.stack(table.ends)
         for i in of_numbers:

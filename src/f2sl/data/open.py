@@ -14,11 +14,12 @@ from f2sl._constants import AUTO
 from f2sl._memory import memory_limit
 from f2sl._options import choice, flag
 from f2sl._owners import refuse_unknown
+from f2sl._synonyms import kind_meant
 from f2sl._threads import resolve_jobs
 from f2sl.data.asked import ALL, AVAILABLE, Bins, Reading
 from f2sl.data.binning import BINNINGS
 from f2sl.data.check import Report, check_learnable
-from f2sl.data.column import HOLDS, KINDS, MIXED, NUMBER, ReadAs
+from f2sl.data.column import CONTINUOUS, KINDS, MIXED, ReadAs
 from f2sl.data.dask.runtime import Cluster
 from f2sl.data.dask.table import DaskTable
 from f2sl.data.encode import encode
@@ -60,7 +61,7 @@ def open_table(
     n_jobs: int | None = None,
     **unknown: Never,
 ) -> Table:
-    r"""Open a table of states, of real numbers, or of both.
+    r"""Open a discrete table, of real numbers, or of both.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ def open_table(
         :class:`f2sl.Table` is returned as it is.
     names : sequence of str, optional
         Names for the columns; by default those of `data`, and ``x0``, ``x1``, ... where it has none.
-    kinds : {"auto", "states", "number"} or dict
+    kinds : {"auto", "discrete", "continuous"} or dict
         Kind of all columns, or of those in a dictionary. By default strings, booleans, categories and
         integers with up to 7 values are states; real numbers, dates and other integers are numbers. If all
         columns are integers that look like codes of states, those with up to 12 values are states, or up to
@@ -101,7 +102,7 @@ def open_table(
         Column with the number of rows that each row stands for, as integers. The result is the same as if
         each row were repeated that often.
     aliases : {"keep", "merge"}
-        Columns of states that determine each other one to one: keep all and note it, or learn from the first
+        Discrete columns that determine each other one to one: keep all and note it, or learn from the first
         of each group and draw the others beside it.
     transform : {"auto", "ranks", "none"}
         How learners take the numbers of the table, whose own values stay: as normal scores of their ranks
@@ -121,7 +122,7 @@ def open_table(
     na : sequence of str
         Further values to read as missing, in files and in data frames. Numbers are compared as numbers:
         ``"-999"`` matches -999.0. A note names values that do not occur. In files, empty cells, ``NA``,
-        ``N/A``, ``null``, ``nan`` and ``?`` are missing anyway, and in columns of numbers also ``None``,
+        ``N/A``, ``null``, ``nan`` and ``?`` are missing anyway, and in continuous columns also ``None``,
         ``-`` and ``.``; a note names those found. In data frames only what the library itself calls missing
         is: ``"?"`` is a state there.
     engine : {"auto", "memory", "stream", "dask"}
@@ -156,7 +157,7 @@ def open_table(
     --------
     >>> table = open_table({"rain": ["no", "yes", "no"], "sprinkler": [True, False, True]})
     >>> table
-    Table(2 columns of states, 3 rows, in memory)
+    Table(2 discrete columns, 3 rows, in memory)
     >>> table.states
     (('no', 'yes'), (False, True))
     >>> open_table({"rain": ["no", "yes", None], "mm": [0.0, float("inf"), 3.1]})
@@ -197,7 +198,7 @@ def check(data: Any, **options: Any) -> Report:
     mm                                        0        refused  infinite values cannot be used
     day     number  2020-02-01 to 2020-03-31  0        numbers  days since 1970-01-01
     note: 1 value is missing (16.7%), in column 'rain' (1): each question uses all rows that can answer it
-    note: column 'day': dates written as day/month/year, read as numbers (days since 1970-01-01); their parts with date_parts=['day']
+    note: column 'day': dates written as day/month/year, read as continuous (days since 1970-01-01); their parts with date_parts=['day']
     problem: column 'mm': infinite values cannot be used; replace them, or leave out with drop=['mm']
     """  # noqa: E501
     refuse_unknown("check", (name for name in options if name not in reading_defaults()), reading_defaults())
@@ -240,6 +241,9 @@ def _opened(
     n_jobs: Any,
     **of_text: Any,
 ) -> Table:
+    if isinstance(kinds, Mapping):
+        kinds = {str(name): kind_meant(kind) for name, kind in kinds.items()}
+    kinds = kind_meant(kinds)
     on_dask = _is_dask_frame(data)
     scheduler = scheduler or (Cluster.current_client() if on_dask else None)
     limit: Callable[[], int] = partial(memory_limit, memory, engine)
@@ -258,7 +262,6 @@ def _opened(
         lambda: choice("aliases", aliases, ("keep", "merge")),
         lambda: choice("transform", transform, TRANSFORMS),
     )
-    kinds = {str(name): kind for name, kind in kinds.items()} if isinstance(kinds, Mapping) else kinds
     weights = None if weights is None else str(weights)
     wanted = None if only is None else frozenset(only)
     how_read = weights, tell, how.na, wanted, learned or {}, one_kind
@@ -298,20 +301,21 @@ def open_for(
     """Open data for a learner, with options of :func:`open_table`, or check a table that is open already.
 
     `takes` lists the kinds of columns that the `learner` of that name accepts. For a learner of numbers only,
-    all columns are read as numbers; for a learner of one kind at a time, integers with few values become
+    all columns are read as continuous; for a learner of one kind at a time, integers with few values become
     numbers if other columns are numbers. Columns of other kinds are refused, and so are fewer than
     `min_variables` columns. For data that are not open yet, `only` restricts reading to some columns, and
     `learned` gives the kinds of columns that no option mentions.
     """
+    kinds = kind_meant(kinds)
     if isinstance(kinds, str) and kinds in KINDS and kinds not in takes:
-        raise OptionError(f'kinds="{kinds}": {learner} learns only from {HOLDS[takes[0]]}')
+        raise OptionError(f'kinds="{kinds}": {learner} learns only from {takes[0]} columns')
     if isinstance(data, Table):
         table = open_table(data, kinds=kinds, **reading) if reading or kinds != AUTO else data
     else:
         known = reading_defaults()
         refuse_unknown("open_table", (name for name in reading if name not in known), known)
-        asked = NUMBER if kinds == AUTO and takes == (NUMBER,) else kinds
-        one_kind = NUMBER in takes and MIXED not in takes
+        asked = CONTINUOUS if kinds == AUTO and takes == (CONTINUOUS,) else kinds
+        one_kind = CONTINUOUS in takes and MIXED not in takes
         table = _opened(
             data,
             one_kind=one_kind,
@@ -330,22 +334,22 @@ def open_for(
 
 def _of_files(files: Sequence[Any], reading: Reading, engine: str, memory: int) -> Table:
     """Read files into memory, or into blocks on disk."""
-    from f2sl.data.files import gaps_of, read_files
+    from f2sl.data.files import missing_of, read_files
     from f2sl.data.formats import naming
     from f2sl.data.stream.reading import read_streamed
 
     needed = 0
     for file in files if engine == "auto" else ():
-        with naming(file.place):
+        with naming(file.location):
             needed += file.format.bytes_in_memory(file, memory)
     if engine == "stream":
         return read_streamed(files, reading, memory)
     if needed > memory:
         table = read_streamed(files, reading, memory)
-        told = f"read in blocks: in memory the table would take {needed / 1e6:,.0f} MB or more"
-        return table.with_notes(f"{told}, and {memory / 1e6:,.0f} MB are allowed", *table.notes)
+        message = f"read in blocks: in memory the table would take {needed / 1e6:,.0f} MB or more"
+        return table.with_notes(f"{message}, and {memory / 1e6:,.0f} MB are allowed", *table.notes)
     content, notes = read_files(files)
-    return encode(content, reading, notes, gaps_of([content.schema]))
+    return encode(content, reading, notes, missing_of([content.schema]))
 
 
 def _on_cluster(
@@ -373,8 +377,8 @@ def _is_dask_frame(data: Any) -> bool:
     if type(data).__module__.partition(".")[0] != "dask":
         return False
     if not hasattr(data, "columns") or data.ndim != 2:
-        told = f"got a {type(data).__name__} of Dask's"
-        raise DataError(f"{told}, which has no named columns; convert it to a Dask DataFrame")
+        message = f"got a {type(data).__name__} of Dask's"
+        raise DataError(f"{message}, which has no named columns; convert it to a Dask DataFrame")
     return True
 
 
@@ -383,14 +387,14 @@ def _is_dask_frame(data: Any) -> bool:
 
 def _all_of(*checks: Callable[[], Any]) -> list[Any]:
     """Run all checks and return their results, or raise one error about all problems."""
-    found, told = [], []
+    found, message = [], []
     for check in checks:
         try:
             found.append(check())
         except OptionError as error:
-            told.append(str(error))
-    if told:
-        raise OptionError("; ".join(told))
+            message.append(str(error))
+    if message:
+        raise OptionError("; ".join(message))
     return found
 
 
@@ -401,7 +405,7 @@ def _check_known(option: str, what: str, value: Any, known: Iterable[str]) -> No
 
 def _check_missing(missing: Any, kinds: Any) -> None:
     _check_known("missing", "way to treat missing values", missing, MISSING)
-    if missing == "state" and kinds == NUMBER:
+    if missing == "state" and kinds == CONTINUOUS:
         raise OptionError(
             'missing="state" makes missing values a state, but numbers have no states; use missing="drop"'
         )
@@ -430,8 +434,8 @@ def text_options(delimiter: Any, header: Any, encoding: Any, comment: Any, na: A
 
 
 def _checked_bins(bins: Any, kinds: Any) -> Bins:
-    if bins is not None and kinds == NUMBER:
-        raise OptionError('bins cuts real numbers into states, which contradicts kinds="number"')
+    if bins is not None and kinds == CONTINUOUS:
+        raise OptionError('bins cuts continuous columns into states, which contradicts kinds="continuous"')
     if bins is None:
         return {}
     given = bins if isinstance(bins, Mapping) else {ALL: bins}

@@ -2,7 +2,7 @@
 
 A learner follows scikit-learn's conventions: options as fields, which the constructor only stores; `fit`
 checks them and the data once, learns (:mod:`f2sl.learners.fit`), and returns the learner; what was learned
-ends in an underscore. A learner implements ``_learn(fit)`` and is made of parts: a learner of neighbours, a
+ends in an underscore. A learner implements ``_learn(fit)`` and is made of parts: a learner of neighbors, a
 way to orient, a score, and functions that several learners share.
 """
 
@@ -28,7 +28,7 @@ from f2sl.errors import not_fitted
 from f2sl.graph import DAG, PDAG
 from f2sl.knowledge import Knowledge
 from f2sl.learners.fit import Fit, fit_learner
-from f2sl.stats.choose import settle
+from f2sl.stats.choose import resolve_auto
 
 if TYPE_CHECKING:
     from f2sl.network import BayesianNetwork
@@ -65,14 +65,14 @@ class StructureLearner(Estimator):
     feature_names_in_ : ndarray of str
         Names of the columns, in their order.
     transformed_ : tuple of str
-        Names of the columns of numbers that were replaced by normal scores of their ranks.
+        Names of the continuous columns that were replaced by normal scores of their ranks.
     """
 
-    takes: ClassVar[tuple[str, ...]] = ("states", "number", "mixed")
+    takes: ClassVar[tuple[str, ...]] = ("discrete", "continuous", "mixed")
     """Kinds of tables that the learner accepts."""
     requires: ClassVar[tuple[str, ...]] = ("_learn",)
     """The methods that a learner must have."""
-    tells_all_directions: ClassVar[bool] = False
+    directs_all_edges: ClassVar[bool] = False
     """True if the data distinguish a learned DAG from the others of its equivalence class."""
     watches_time: ClassVar[bool] = False
     """True if `_learn` looks at ``fit.deadline`` itself, so that no checkpoint may raise TimeUp in it."""
@@ -114,7 +114,7 @@ class StructureLearner(Estimator):
 
     @property
     def strength_unit(self) -> str:
-        """Unit of the edge weights: that of the learner of neighbours, if it has one, after `fit`."""
+        """Unit of the edge weights: that of the learner of neighbors, if it has one, after `fit`."""
         local = vars(self).get("local_learner_")
         return "strength" if local is None else str(local.strength_unit)
 
@@ -210,7 +210,7 @@ class StructureLearner(Estimator):
     def _begin(self, fit: Fit, table: Table) -> None:
         """Take from a fit what is known before the learning; the rest follows from :meth:`_learn`."""
         self.notes_, self.timings_, self.complete_ = fit.notes, fit.timings, True
-        self.options_in_use_ = settle(self._preferring(table.kind), table.kind)
+        self.options_in_use_ = resolve_auto(self._preferring(table.kind), table.kind)
         self.n_rows_, self.n_features_in_ = table.n_rows, table.n_variables
         self.feature_names_in_ = np.array(table.names, dtype=object)
         self.transformed_ = tuple(column.name for column in table.columns if column.is_scores)
@@ -290,7 +290,7 @@ class StructureLearner(Estimator):
         from f2sl.network.fitting import fit_learned
 
         graph = self.graph_
-        takes = ("states", "number", "mixed")
+        takes = ("discrete", "continuous", "mixed")
         how = {"min_variables": 1, "only": graph.nodes, "learned": graph.read_as, **reading}
         table = open_for(takes, "a Bayesian network", data, self.n_jobs, **how)
         with nullcontext() if table is data else table:

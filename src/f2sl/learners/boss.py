@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from f2sl._options import option, whole
-from f2sl.data.column import NUMBER, STATES
+from f2sl.data.column import CONTINUOUS, DISCRETE
 from f2sl.graph import DAG
 from f2sl.learners.base import StructureLearner
 from f2sl.learners.f2sl_h import GAUSSIAN_SCORE, F2SLh, objective, search_again, shared_options
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class BOSS(StructureLearner):
     """Learn a DAG: the best score over orders, with parents grown and shrunk among all variables.
 
-    On tables of numbers, hundreds of variables take seconds. On tables of states, each set of parents that is
+    On continuous tables, hundreds of variables take seconds. On discrete tables, each set of parents that is
     tried must be counted: tens of variables take seconds, hundreds take long.
 
     Attributes
@@ -52,7 +52,7 @@ class BOSS(StructureLearner):
     Examples
     --------
     >>> import f2sl
-    >>> frame = f2sl.random_network(10, 12, kind="number", seed=1).sample(500, seed=1)
+    >>> frame = f2sl.random_network(10, 12, kind="continuous", random_state=1).sample(500, random_state=1)
     >>> model = f2sl.BOSS().fit(frame)
     >>> f2sl.BOSS(effort="thorough").fit(frame).score_ >= model.score_
     True
@@ -61,7 +61,7 @@ class BOSS(StructureLearner):
     strength_unit = "log score"
     watches_time = True
 
-    preferred: ClassVar[Mapping[str, str]] = {NUMBER: GAUSSIAN_SCORE}
+    preferred: ClassVar[Mapping[str, str]] = {CONTINUOUS: GAUSSIAN_SCORE}
 
     score: str | Score = option("score", check=check_choice)
     equivalent_sample_size: float | None = option("equivalent_sample_size", None)
@@ -69,11 +69,11 @@ class BOSS(StructureLearner):
     max_parents: int | None = option("max_parents", check=partial(whole, least=1))
     effort: str = option("effort")
     stability: int | None = option("stability")
-    seed: int = option("seed")
+    random_state: int = option("random_state")
 
     def _for_replicates(self, fit: Fit) -> tuple[StructureLearner, SearchAgain | None]:
         score = self._preferring(fit.table.kind)["score"]
-        if fit.table.kind != STATES:
+        if fit.table.kind != DISCRETE:
             unbound = objective(fit, score, self.equivalent_sample_size, self.edge_cost).score
             again = search_again(fit, unbound, self.edge_cost, self.max_parents)
             return BOSS(**{**self.get_params(), "effort": "fast"}), again
@@ -91,7 +91,7 @@ class BOSS(StructureLearner):
                 [np.arange(len(fit.names))],
                 edge_cost=goal.edge_cost,
                 effort=self.effort,
-                seed=self.seed,
+                random_state=self.random_state,
                 max_parents=self.max_parents,
                 constraints=fit.constraints,
                 deadline=fit.deadline,

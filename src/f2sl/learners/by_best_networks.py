@@ -20,7 +20,7 @@ from f2sl.graph import PDAG
 from f2sl.learners.base import StructureLearner
 from f2sl.learners.fit import Fit
 from f2sl.learners.local.by_score import Found, Run, network_option
-from f2sl.learners.local.sll import blanket, explore_blankets, explore_neighbours
+from f2sl.learners.local.sll import blanket, explore_blankets, explore_neighbors
 from f2sl.learners.orientation import orient_by_score
 from f2sl.learners.skeleton import Skeleton, constrained, join
 from f2sl.stats.choose import make_score
@@ -49,7 +49,7 @@ def learn_by_best_networks(
             return orient(skeleton)
 
     try:
-        with fit.timed("neighbours"):
+        with fit.timed("neighbors"):
             explore()
         graph = finish()
     except KeyboardInterrupt:
@@ -80,7 +80,7 @@ class SLLc(StructureLearner):
     graph_ : PDAG
         The learned graph. The weight of a link is the loss in score without it.
     pc_ : dict of str to list of str
-        The neighbours found for each variable, strongest first, before they were joined; empty if the search
+        The neighbors found for each variable, strongest first, before they were joined; empty if the search
         was stopped early.
     skeleton_ : PDAG
         All edges, undirected.
@@ -99,7 +99,7 @@ class SLLc(StructureLearner):
     ['bronc', 'lung']
     """
 
-    takes = ("states",)
+    takes = ("discrete",)
     strength_unit = "log score"
     watches_time = True
 
@@ -150,7 +150,7 @@ class SLLg(StructureLearner):
     graph_ : PDAG
         CPDAG of the best DAG found; the links found if the time limit was reached before the climb.
     pc_ : dict of str to list of str
-        The neighbours found for each variable, strongest first, before they were joined; empty if the search
+        The neighbors found for each variable, strongest first, before they were joined; empty if the search
         was stopped early.
     skeleton_ : PDAG
         All edges, undirected.
@@ -168,7 +168,7 @@ class SLLg(StructureLearner):
     True
     """
 
-    takes = ("states",)
+    takes = ("discrete",)
     strength_unit = "log score"
     watches_time = True
 
@@ -189,7 +189,7 @@ class SLLg(StructureLearner):
         def how_far() -> str:
             return "during hill climbing" if len(run.found) == run.n else finished_part(run)
 
-        explore, orient = partial(explore_neighbours, run), partial(self._climbed, fit, run)
+        explore, orient = partial(explore_neighbors, run), partial(self._climbed, fit, run)
         return learn_by_best_networks(fit, run, explore, orient, how_far)
 
     def _climbed(self, fit: Fit, run: Run, skeleton: Skeleton) -> PDAG:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from f2sl._arrays import Floats
-from f2sl.data.column import STATES
+from f2sl.data.column import DISCRETE
 from f2sl.data.names import listing
 from f2sl.data.table import Table
 from f2sl.graph import DAG
@@ -19,14 +19,14 @@ from f2sl.search.threshold import acyclic_part
 
 def as_numbers(fit: Fit) -> Table:
     """Read states as numbers, and add a note."""
-    if STATES in fit.table.kinds:
+    if DISCRETE in fit.table.kinds:
         fit.notes.append("states are read as the numbers 0, 1, 2, ... in their order")
     numbers: Table = fit.table.as_numbers()
     return numbers
 
 
 def varying(numbers: Table) -> Table:
-    """Leave out constant columns, which columns of states may be: they have nothing to explain."""
+    """Leave out constant columns, which discrete columns may be: they have nothing to explain."""
     low, high = numbers.ends
     return numbers.select(np.flatnonzero(low < high).tolist())
 
@@ -45,7 +45,7 @@ def graph_of_weights(fit: Fit, weights: Floats, threshold: float) -> DAG:
         fit.notes.append(f"weights below {used:.4g} were dropped: a threshold of {threshold:g} left a cycle")
     small = [(u, v) for u, v in required.tolist() if abs(weights[u, v]) < threshold]
     if small and not fit.deadline.stopped:
-        told = listing([f"{fit.names[u]!r} -> {fit.names[v]!r}" for u, v in small])
-        fit.notes.append(f"required edges, although their weights are below the threshold: {told}")
+        messages = listing([f"{fit.names[u]!r} -> {fit.names[v]!r}" for u, v in small])
+        fit.notes.append(f"required edges, although their weights are below the threshold: {messages}")
     edges = np.argwhere(kept)
     return DAG.from_arrays(fit.names, edges, weights_directed=weights[tuple(edges.T)])

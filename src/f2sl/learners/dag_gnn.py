@@ -37,7 +37,8 @@ LEAST_SIZE, MOST_SIZE = 0.1, 1000.0
 class DAGGNN(StructureLearner):
     """Learn a DAG by a graph neural network.
 
-    The training ends when the measure of cycles falls to `h_tol`. The same `seed` gives the same graph.
+    The training ends when the measure of cycles falls to `h_tol`. The same `random_state` gives the same
+    graph.
 
     Attributes
     ----------
@@ -66,9 +67,9 @@ class DAGGNN(StructureLearner):
     [('cause', 'effect')]
     """
 
-    takes = ("states", "number")
+    takes = ("discrete", "continuous")
     strength_unit = "weight"
-    tells_all_directions = True
+    directs_all_edges = True
     size_matters = True
     watches_time = True
 
@@ -82,7 +83,7 @@ class DAGGNN(StructureLearner):
     # The measure of cycles is the difference of two numbers as large as there are variables.
     h_tol: float = option("h_tol", check=partial(positive, least=1e-12, most=0.5))
     max_iter: int = option("max_iter")
-    seed: int = option("seed")
+    random_state: int = option("random_state")
 
     def problems(self) -> Iterator[str]:
         """Yield all problems of the options, and a message if PyTorch is missing."""
@@ -118,7 +119,7 @@ class DAGGNN(StructureLearner):
         self.h_, self.loss_, self.n_steps_ = 0.0, 0.0, 0
         if len(members) > 1:
             with fit.timed("training"), stage("training the autoencoder") as advance:
-                allowed = fit.constraints.some(members).matrix()
+                allowed = fit.constraints.restrict_to(members).matrix()
                 trained = train(_scaled(fit, members), settings, fit.deadline, advance, allowed)
             weights[np.ix_(members, members)] = trained.weights
             self.h_, self.loss_, self.n_steps_ = trained.h, trained.loss, trained.n_steps

@@ -59,7 +59,7 @@ class ExactSearch(StructureLearner):
     ['bronc', 'lung']
     """
 
-    takes = ("states",)
+    takes = ("discrete",)
     strength_unit = "log score"
     watches_time = True
 
@@ -79,7 +79,7 @@ class ExactSearch(StructureLearner):
         needed[fit.constraints.required] = True  # but it may be on a path of required edges
         members = np.flatnonzero(needed)
         self._check_size(len(members), engine.n_rows)
-        rules = fit.constraints.some(members)
+        rules = fit.constraints.restrict_to(members)
         scores = make_set_scores(engine, self.score, self.equivalent_sample_size)
         with fit.timed("counting"), stage("counting sets of variables") as advance:
             lattice = count_lattice(scores, members, self.max_parents, fit.deadline, advance, rules)
@@ -131,8 +131,8 @@ def _arrows(parents: Integers, members: Integers) -> Integers:
 
 def _strengths(scores: SetScores, members: Integers, arrows: Integers) -> Floats:
     """Return the loss in score without each of the arrows."""
-    place = {int(v): i for i, v in enumerate(members)}
-    ends = [(1 << place[u], 1 << place[v]) for u, v in arrows.tolist()]
+    position = {int(v): i for i, v in enumerate(members)}
+    ends = [(1 << position[u], 1 << position[v]) for u, v in arrows.tolist()]
     into: dict[int, int] = {}
     for u, v in ends:
         into[v] = into.get(v, 0) | u

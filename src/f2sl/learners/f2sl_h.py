@@ -4,7 +4,7 @@ F2SL-c and F2SL-s (Yu et al.) lose edges by a fixed delta and by the redundancy 
 orienting is good where the other is bad. F2SL-h changes four things, all on the same counts:
 
 1. pairs are relevant by significance, corrected for their number, and not by SU > delta;
-2. a redundant neighbour is dropped only if an independence test confirms the redundancy, or if beside two
+2. a redundant neighbor is dropped only if an independence test confirms the redundancy, or if beside two
    others it leaves no trace of dependence;
 3. an edge needs one of its ends to name the other, not both: the score decides about the rest;
 4. the DAG with the best score is found by a search over orders of the variables, from two starts: the graph
@@ -35,12 +35,12 @@ import numpy as np
 from f2sl._deadline import keeping, limited
 from f2sl._options import option, whole
 from f2sl._progress import stage
-from f2sl.data.column import MIXED, NUMBER, STATES
+from f2sl.data.column import CONTINUOUS, DISCRETE, MIXED
 from f2sl.data.engines import Engine
 from f2sl.graph import DAG, PDAG
 from f2sl.learners.base import StructureLearner
 from f2sl.learners.fit import Fit
-from f2sl.learners.local.base import Neighbourhoods
+from f2sl.learners.local.base import Neighborhoods
 from f2sl.learners.local.confirmed import ConfirmedFCBF
 from f2sl.learners.local.fcbf import FCBF
 from f2sl.learners.local_to_global import join_sets
@@ -63,9 +63,9 @@ CLEAN_UP = 2
 MOST_FOR_ALL = 800
 """Variables up to which candidates are cleaned up by default, and all pairs may become candidates after the
 search; beyond, only relevant pairs may. With more variables both take too long."""
-KICKS_PER_VARIABLE = 10
-THOROUGH_KICKS = 100
-"""Disturbances of the order for each variable, and in each round of a thorough search."""
+PERTURBATIONS_PER_VARIABLE = 10
+THOROUGH_PERTURBATIONS = 100
+"""Perturbations of the order for each variable, and in each round of a thorough search."""
 ROWS_OF_COST = 2500
 """Rows beyond which the penalty for each edge of a mixed table grows with the root of the rows. Roots with
 other factors were tried on random networks of three kinds, and on sachs, hepar2 and win95pts with half of the
@@ -151,7 +151,7 @@ class F2SLh(StructureLearner):
     """Learn a DAG: feature selection that tests confirm, then the best score over the candidates.
 
     The search over orders gives a variable at most 8 parents (fewer with more than 32,768 variables), even
-    if `max_parents` is larger. On tables of numbers and on mixed ones there is, with the default score, no
+    if `max_parents` is larger. On continuous tables and on mixed ones there is, with the default score, no
     such limit, all variables are candidates, and no tests are made. With ``effort="fast"`` the search stops
     at the first optimum. "normal" goes on from there and lets further candidates join: any of up to 800
     variables; of more, those that are related to the child. "thorough" disturbs the order many times more,
@@ -167,7 +167,7 @@ class F2SLh(StructureLearner):
     dag_ : DAG
         The best DAG found.
     pc_ : dict of str to list of str
-        The candidates of each variable before the search, strongest first; its neighbours in `graph_` if
+        The candidates of each variable before the search, strongest first; its neighbors in `graph_` if
         `grows_parents_`.
     skeleton_ : PDAG
         Edges that the search could use, including those that joined later; those of `graph_` if
@@ -181,7 +181,7 @@ class F2SLh(StructureLearner):
         Penalty on the log score for each edge.
     score_ : float
         Log score of `dag_`, including the penalty for its edges.
-    n_families_, n_tests_, n_unreliable_ : int
+    n_families_, n_tests_, n_inconclusive_ : int
         Number of families scored, of independence tests, and of inconclusive tests.
     local_learner_ : LocalLearner
         The learner of the candidates, with its options.
@@ -194,7 +194,7 @@ class F2SLh(StructureLearner):
     ['bronc', 'lung']
     """
 
-    preferred: ClassVar[Mapping[str, str]] = {NUMBER: GAUSSIAN_SCORE, STATES: "bds"}
+    preferred: ClassVar[Mapping[str, str]] = {CONTINUOUS: GAUSSIAN_SCORE, DISCRETE: "bds"}
 
     relevance: str = option("relevance")
     alpha: float = option("alpha", 0.05)
@@ -225,7 +225,7 @@ class F2SLh(StructureLearner):
             score = self._objective(fit).score
             return quick, search_again(fit, score, self.edge_cost, self.max_parents)
         # Where numbers are among the candidates, the fast search finds graphs that are too different.
-        effort = "fast" if kind == STATES else self.effort
+        effort = "fast" if kind == DISCRETE else self.effort
         return type(self)(**{**self.get_params(), "effort": effort}), None
 
     def _objective(self, fit: Fit) -> Objective:
@@ -250,11 +250,13 @@ class F2SLh(StructureLearner):
         engine, goal = fit.engine, self._objective(fit)
         gaussian = is_gaussian(engine, goal.score)
         self.grows_parents_ = self.search == "orders" and gaussian and not self.skeleton_only
-        local = self._local(fit, gaussian).settle(kind_of_engine(engine)).under(fit.constraints)
+        local = (
+            self._local(fit, gaussian).resolve_auto(kind_of_engine(engine)).with_constraints(fit.constraints)
+        )
         fit.found.update(local_learner_=local)
         if self.grows_parents_:
             return self._grow(fit, goal)
-        with fit.timed("neighbours"):
+        with fit.timed("neighbors"):
             relevant = local.relevant(engine)
             sets = local.select(relevant, local.test(engine), local.strict_test(engine))
         with fit.timed("skeleton"):
@@ -305,7 +307,7 @@ class F2SLh(StructureLearner):
             score_=found.score,
             n_families_=found.n_families,
             n_tests_=0,
-            n_unreliable_=0,
+            n_inconclusive_=0,
             skeleton_=graph.skeleton().reorder(fit.columns),
             pc_={name: sorted(graph.adjacent(name), key=names.index) for name in names},
         )
@@ -314,7 +316,7 @@ class F2SLh(StructureLearner):
     def _search_orders(
         self,
         fit: Fit,
-        relevant: Neighbourhoods,
+        relevant: Neighborhoods,
         score: FamilyScores,
         cost: float,
         skeleton: Skeleton,
@@ -326,7 +328,7 @@ class F2SLh(StructureLearner):
         from f2sl.search.orders.parent_sets import parent_sets
 
         engine, kind = fit.engine, kind_of_engine(fit.engine)
-        candidates = skeleton.start, skeleton.neighbours
+        candidates = skeleton.start, skeleton.neighbors
         limits: dict[str, Any] = {
             "edge_log_prior": -cost,
             "max_parents": self.max_parents,
@@ -338,7 +340,7 @@ class F2SLh(StructureLearner):
         of_tests = np.array([number[name] for name in start.topological_order()], np.int64)
         orders = of_tests, np.arange(n)
         if self.effort == "fast":
-            best = search_orders(sets, *candidates, orders, kicks=0, constraints=fit.constraints)
+            best = search_orders(sets, *candidates, orders, perturbations=0, constraints=fit.constraints)
             return weighted_dag(skeleton, fit.names, best.arrows), best.score
         test = make_test(engine, self.alpha / max(1, n * (n - 1)), self.ci_test)
         if n > MOST_FOR_ALL:
@@ -351,15 +353,17 @@ class F2SLh(StructureLearner):
         )
         unfinished = "the search over orders was not finished, so with more time the score may be higher"
         with keeping(unfinished, lambda: wider.best is not None):
-            best = wider.search(orders, KICKS_PER_VARIABLE)
-            if kind == STATES:
+            best = wider.search(orders, PERTURBATIONS_PER_VARIABLE)
+            if kind == DISCRETE:
                 # Columns that determine each other have an SU of 1: they are candidates of each other.
                 same = skeleton.strengths
                 if make_measure(engine, self.measure).unit != "SU":
                     same = make_measure(engine, "su").values(engine, *skeleton.edges.T)
-                best = wider.move_copies(best, skeleton.edges[same > 1.0 - TOLERANCE], KICKS_PER_VARIABLE)
+                best = wider.move_copies(
+                    best, skeleton.edges[same > 1.0 - TOLERANCE], PERTURBATIONS_PER_VARIABLE
+                )
             if self.effort == "thorough":
-                best = wider.search_on(best, THOROUGH_KICKS)
+                best = wider.search_on(best, THOROUGH_PERTURBATIONS)
             best = wider.simplify(best)
         if wider.best is not None and fit.deadline.stopped:
             best = wider.best
@@ -379,7 +383,7 @@ class F2SLh(StructureLearner):
         from f2sl.stats.scores.likelihood import LogLikelihood
 
         counts = fit.engine.counts
-        if kind_of_engine(fit.engine) != STATES or counts is None or counts.presence.any:
+        if kind_of_engine(fit.engine) != DISCRETE or counts is None or counts.presence.any:
             return None
         return Likelihoods(LogLikelihood().bind(fit.engine), counts.cardinalities, counts.n_rows)
 

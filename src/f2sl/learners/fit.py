@@ -28,7 +28,7 @@ from f2sl.data.table import Table
 from f2sl.data.transform import for_learning
 from f2sl.errors import F2SLWarning, Interrupted
 from f2sl.graph import DAG, PDAG
-from f2sl.learners.local.base import Neighbourhoods, check_required_parents
+from f2sl.learners.local.base import Neighborhoods, check_required_parents
 from f2sl.learners.result import name_result, note_unsupported
 from f2sl.learners.skeleton import Skeleton, as_graph, constrained, from_edges
 
@@ -98,10 +98,10 @@ class Fit:
 
     def count_tests(self, asked: Any) -> None:
         """Add the numbers of tests of a test or of sets that were found."""
-        for name in ("n_tests", "n_unreliable"):
+        for name in ("n_tests", "n_inconclusive"):
             self.found[f"{name}_"] = self.found.get(f"{name}_", 0) + getattr(asked, name)
 
-    def by_name(self, sets: Neighbourhoods) -> dict[str, list[str]]:
+    def by_name(self, sets: Neighborhoods) -> dict[str, list[str]]:
         """Turn sets by number into sets by name, in the order of the columns."""
         members, start = sets.members.tolist(), sets.start.tolist()
         found = {
@@ -156,7 +156,7 @@ def fit_learner(
     data: Any,
     reading: Mapping[str, Any],
     called: str = "",
-    look: Callable[[Table], Table] | None = None,
+    on_open: Callable[[Table], Table] | None = None,
     remarked: bool = True,
 ) -> Learner:
     """Open data with options of `open_table`, and let the learner learn; `fit` is this without such options.
@@ -168,7 +168,7 @@ def fit_learner(
     learner.check_options()
     before = vars(learner).copy()
     try:
-        return _fit(learner, data, reading, called or type(learner).__name__, look, remarked)
+        return _fit(learner, data, reading, called or type(learner).__name__, on_open, remarked)
     except Interrupted:
         raise
     except BaseException:
@@ -183,7 +183,7 @@ def _fit(
     data: Any,
     reading: Mapping[str, Any],
     called: str,
-    look: Callable[[Table], Table] | None,
+    on_open: Callable[[Table], Table] | None,
     remarked: bool,
 ) -> Learner:
     for learned in [name for name in vars(learner) if name.endswith("_")]:
@@ -194,12 +194,12 @@ def _fit(
     with ExitStack() as own:
         if learner.verbose:
             own.enter_context(display_for(learner.verbose))
-        HELPERS.look()
+        HELPERS.start()
         with stage("reading the table"):
             table = open_for(learner.takes, called, data, learner.n_jobs, **reading)
             if not isinstance(data, Table):
                 own.enter_context(table)
-            table = table if look is None else look(table)
+            table = table if on_open is None else on_open(table)
             if table.n_rows * table.n_variables**2 < MULTIPLICATIONS:
                 own.enter_context(one_blas_thread())
             reading = {**reading, "transform": table.transform}
@@ -212,7 +212,7 @@ def _fit(
                     seen[scores] = remarks(table)
                 notes += seen[scores]
                 warn_of_identifiers(table, stacklevel=5)
-        HELPERS.expect(type(learner).__name__, table.kind, bool(table.gaps.any()))
+        HELPERS.expect(type(learner).__name__, table.kind, bool(table.missing.any()))
         ordered = table.in_name_order()
         constraints = Constraints.none(table.n_variables)
         if learner.knowledge:
@@ -225,7 +225,7 @@ def _fit(
         vars(learner).update(fit.found)
         if fit.complete and remarked and len(constraints.required):
             note_unsupported(learner, fit)
-        if isinstance(graph, DAG) and not learner.tells_all_directions:
+        if isinstance(graph, DAG) and not learner.directs_all_edges:
             dag, graph = graph, graph.to_cpdag(learner.knowledge)
             graph.dag = dag
             if getattr(learner, "stability", 0) != 0:
@@ -241,8 +241,8 @@ def _fit(
         interrupt.finished = learner.graph_
         raise interrupt
     if not fit.complete:
-        told = "; ".join(note for note in fit.notes if note.startswith("incomplete"))
-        warnings.warn(told or "incomplete: the time limit ended the work early", F2SLWarning, stacklevel=4)
+        message = "; ".join(note for note in fit.notes if note.startswith("incomplete"))
+        warnings.warn(message or "incomplete: the time limit ended the work early", F2SLWarning, stacklevel=4)
     return learner
 
 

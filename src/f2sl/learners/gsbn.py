@@ -30,7 +30,7 @@ from f2sl.constraints import Constraints
 from f2sl.graph import PDAG, apply_meek_rules
 from f2sl.learners.base import StructureLearner
 from f2sl.learners.fit import Fit
-from f2sl.learners.local.base import Neighbourhoods, obeying
+from f2sl.learners.local.base import Neighborhoods, apply_constraints
 from f2sl.learners.local.separating_sets import named_sets
 from f2sl.learners.skeleton import Skeleton, constrained, from_edges, join
 from f2sl.stats.answers import IndependenceTest
@@ -51,7 +51,7 @@ class GSBN(StructureLearner):
         The graph learned; `dag_` orients the rest.
     blankets_ : dict of str to list of str
         The Markov blanket found for each variable, strongest first.
-    skeleton_, v_structures_, n_tests_, n_unreliable_
+    skeleton_, v_structures_, n_tests_, n_inconclusive_
         As in :class:`F2SLc`.
     separating_sets_ : dict of (str, str) to tuple of str
         Separating sets found by GSMB, or between members of blankets.
@@ -75,9 +75,11 @@ class GSBN(StructureLearner):
 
         rules = fit.constraints
         with fit.timed("blankets"):
-            blankets = GSMB(alpha=self.alpha, ci_test=self.ci_test).under(rules).learn_all(fit.engine)
+            blankets = (
+                GSMB(alpha=self.alpha, ci_test=self.ci_test).with_constraints(rules).learn_all(fit.engine)
+            )
             if rules:
-                blankets = obeying(blankets, rules, blankets=True)
+                blankets = apply_constraints(blankets, rules, blankets=True)
         fit.found.update(blankets_=fit.by_name(blankets))
         test = make_test(fit.engine, self.alpha, self.ci_test)
         with fit.timed("skeleton"):
@@ -97,7 +99,7 @@ class GSBN(StructureLearner):
 
 def links_of_blankets(
     test: IndependenceTest,
-    blankets: Neighbourhoods,
+    blankets: Neighborhoods,
     symmetry: str,
     max_cond_vars: int | None,
     constraints: Constraints | None = None,
@@ -108,7 +110,9 @@ def links_of_blankets(
     """
     pairs = join(blankets, symmetry)
     if constraints:
-        tested = constraints.allows_link(*pairs.edges.T) & ~constraints.requires_link(*pairs.edges.T)
+        tested = constraints.allows_adjacency(*pairs.edges.T) & ~constraints.requires_adjacency(
+            *pairs.edges.T
+        )
         pairs = from_edges(pairs.n, pairs.edges[tested], pairs.strengths[tested])
     with stage("looking for links"):
         asked = [(a, b, _smaller(blankets, a, b, without=())) for a, b in pairs.edges.tolist()]
@@ -123,7 +127,7 @@ def links_of_blankets(
 
 def colliders_of_blankets(
     test: IndependenceTest,
-    blankets: Neighbourhoods,
+    blankets: Neighborhoods,
     skeleton: Skeleton,
     max_cond_vars: int | None,
     constraints: Constraints | None = None,
@@ -164,7 +168,7 @@ def along_paths(graph: PDAG) -> PDAG:
         graph = apply_meek_rules(PDAG(graph.nodes, [*graph.directed_edges, *new], rest, weights=turned))
 
 
-def _smaller(blankets: Neighbourhoods, a: int, b: int, without: tuple[int, ...]) -> Integers:
+def _smaller(blankets: Neighborhoods, a: int, b: int, without: tuple[int, ...]) -> Integers:
     """Return the smaller of two blankets, without their owners and some others; if equal, the first."""
     of_a, of_b = (np.setdiff1d(blankets.of(v)[0], [a, b, *without]) for v in (a, b))
     return of_b if len(of_b) < len(of_a) else of_a

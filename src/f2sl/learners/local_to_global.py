@@ -1,4 +1,4 @@
-"""Local-to-global learning: the neighbours of each variable, then a skeleton, then directions.
+"""Local-to-global learning: the neighbors of each variable, then a skeleton, then directions.
 
 The three steps of the F2SL approach (section 5 of the paper). A learner of parents and children does the
 first, and a way to orient the third: :class:`~f2sl.ByTests` (FindVstructure, then Meek's rules) or
@@ -18,7 +18,7 @@ from f2sl.errors import Interrupted, OptionError
 from f2sl.graph import PDAG
 from f2sl.learners.base import StructureLearner
 from f2sl.learners.fit import Fit
-from f2sl.learners.local.base import LocalLearner, Neighbourhoods, obeying
+from f2sl.learners.local.base import LocalLearner, Neighborhoods, apply_constraints
 from f2sl.learners.local.separating_sets import named_sets
 from f2sl.learners.orientation import ByScore, ByTests
 from f2sl.learners.registries import LOCAL
@@ -31,14 +31,14 @@ from f2sl.stats.tests.base import CITest
 def local_to_global(
     fit: Fit, local: LocalLearner, way: ByTests | ByScore, symmetry: str, skeleton_only: bool
 ) -> PDAG:
-    """Learn the neighbours of each variable by `local`, join them to a skeleton, and direct it one `way`.
+    """Learn the neighbors of each variable by `local`, join them to a skeleton, and direct it one `way`.
 
     If a time limit or Ctrl-C ends the work early, the graph has the links found until then.
     """
-    local = local.settle(kind_of_engine(fit.engine)).under(fit.constraints)
+    local = local.resolve_auto(kind_of_engine(fit.engine)).with_constraints(fit.constraints)
     fit.found.update(local_learner_=local)
     interrupted = False
-    with fit.timed("neighbours"):
+    with fit.timed("neighbors"):
         try:
             sets = local.learn_all(fit.engine)
         except Interrupted as interrupt:
@@ -57,10 +57,10 @@ def local_to_global(
     return fit.undirected(skeleton)
 
 
-def join_sets(fit: Fit, sets: Neighbourhoods, symmetry: str) -> Skeleton:
+def join_sets(fit: Fit, sets: Neighborhoods, symmetry: str) -> Skeleton:
     """Join the sets of all variables to a skeleton; keep it, the sets and the numbers of tests."""
     if fit.constraints:
-        sets = obeying(sets, fit.constraints)
+        sets = apply_constraints(sets, fit.constraints)
     fit.found.update(pc_=fit.by_name(sets))
     fit.count_tests(sets)
     skeleton = constrained(join(sets, symmetry), fit.constraints)
@@ -77,16 +77,16 @@ def check_way(name: str, value: Any, known: tuple[str, ...]) -> Any:
 
 
 def check_local(name: str, value: Any) -> LocalLearner:
-    """Check a learner of neighbours."""
+    """Check a learner of neighbors."""
     if not isinstance(value, LocalLearner) or value.finds_blankets:
-        raise OptionError(f"{name} must be a learner of neighbours, such as f2sl.FCBF(), not {value!r}")
+        raise OptionError(f"{name} must be a learner of neighbors, such as f2sl.FCBF(), not {value!r}")
     return value
 
 
 class LocalToGlobal(StructureLearner):
-    """Learn the neighbours of each variable, then a skeleton, then directions.
+    """Learn the neighbors of each variable, then a skeleton, then directions.
 
-    The learner of neighbours is `local`, or the one that `pc` names, and the way to orient is `orient`, given
+    The learner of neighbors is `local`, or the one that `pc` names, and the way to orient is `orient`, given
     by name or as a part with options of its own. Other options are for parts given by name.
 
     Attributes
@@ -99,7 +99,7 @@ class LocalToGlobal(StructureLearner):
         All edges, undirected, weighted by their strength.
     separating_sets_ : mapping of (str, str) to tuple of str
         Separating set of each unlinked pair for which one was found; names of a pair in ascending order.
-    n_tests_, n_unreliable_ : int
+    n_tests_, n_inconclusive_ : int
         Number of independence tests, and of inconclusive ones.
     local_learner_ : LocalLearner
         The learner of the first step, with its options.

@@ -21,7 +21,7 @@ class MMHC(StructureLearner):
     ----------
     graph_ : PDAG
         CPDAG of the best DAG found. An edge of the skeleton may be missing in it.
-    pc_, skeleton_, separating_sets_, n_tests_, n_unreliable_, local_learner_, score_, n_steps_, n_families_
+    pc_, skeleton_, separating_sets_, n_tests_, n_inconclusive_, local_learner_, score_, n_steps_, n_families_
         As in :class:`LocalToGlobal`.
 
     Examples
@@ -63,7 +63,7 @@ class MMHCc(StructureLearner):
     ----------
     graph_ : PDAG
         Learned graph; `dag_` orients the undirected edges.
-    pc_, skeleton_, separating_sets_, v_structures_, n_tests_, n_unreliable_, local_learner_
+    pc_, skeleton_, separating_sets_, v_structures_, n_tests_, n_inconclusive_, local_learner_
         As in :class:`LocalToGlobal`.
 
     Examples

@@ -26,7 +26,7 @@ from f2sl._deadline import Deadline, checkpoint, keeping, limited
 from f2sl._options import option
 from f2sl._progress import stage
 from f2sl._threads import one_blas_thread
-from f2sl.data.column import STATES
+from f2sl.data.column import DISCRETE
 from f2sl.data.engines import open_engine
 from f2sl.data.moments import Moments
 from f2sl.errors import DataError
@@ -72,15 +72,15 @@ class NOTEARS(StructureLearner):
     Examples
     --------
     >>> import f2sl
-    >>> network = f2sl.random_network(variables=5, edges=5, kind="number", seed=1)
-    >>> model = f2sl.NOTEARS().fit(network.sample(1000, seed=1))
+    >>> network = f2sl.random_network(variables=5, edges=5, kind="continuous", random_state=1)
+    >>> model = f2sl.NOTEARS().fit(network.sample(1000, random_state=1))
     >>> model.graph_ == network.graph
     True
     """
 
-    takes = ("states", "number")
+    takes = ("discrete", "continuous")
     strength_unit = "weight"
-    tells_all_directions = True
+    directs_all_edges = True
     size_matters = True
     watches_time = True
 
@@ -102,7 +102,7 @@ class NOTEARS(StructureLearner):
         deviations = np.sqrt(engine.variances)
         scale = np.ones_like(deviations) if self.standardize else self._checked_scale(deviations)
         search = _Search(engine.correlations * np.outer(scale, scale))
-        allowed = fit.constraints.some(members).matrix()
+        allowed = fit.constraints.restrict_to(members).matrix()
         with (
             one_blas_thread(of_scipy=True),
             fit.timed("optimisation"),
@@ -144,18 +144,18 @@ class NOTEARS(StructureLearner):
 
     def _remarks(self, fit: Fit) -> list[str]:
         """Return notes for the user about the optimisation."""
-        told = []
+        messages = []
         if fit.deadline.stopped:
             fit.deadline.undone = f"the weights were not acyclic (h = {self.h_:.1g})"
         elif self.constraint == "expm" and self.h_ > self.h_tol:
-            told.append(
+            messages.append(
                 f"max_iter or rho_max ended the search before the weights were acyclic (h = {self.h_:.1g})"
             )
         if not self.standardize:
-            told += self._told_scales(fit.engine.variances, STATES in fit.table.kinds)
-        return told
+            messages += self._describe_scales(fit.engine.variances, DISCRETE in fit.table.kinds)
+        return messages
 
-    def _told_scales(self, variances: Floats, from_states: bool) -> list[str]:
+    def _describe_scales(self, variances: Floats, from_states: bool) -> list[str]:
         """Return a note that units may have influenced the result, if they may have."""
         if not len(variances) or variances.max() <= OTHER_SCALE * variances.min():
             return []

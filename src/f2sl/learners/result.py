@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from f2sl.constraints import Constraints
-from f2sl.data.column import STATES, read_as
+from f2sl.data.column import DISCRETE, read_as
 from f2sl.data.names import listing
 from f2sl.data.open import reading_defaults
 from f2sl.data.table import Table
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 NOT_KEPT = ("knowledge", "n_jobs", "verbose", "engine", "memory", "scheduler", "encoding")
 """Options that graphs do not keep with how they were learned: kept apart, or without effect on the result."""
-MANY_UNRELIABLE = 0.5
+MANY_INCONCLUSIVE = 0.5
 """Share of inconclusive tests above which a note says so."""
 
 
@@ -44,35 +44,35 @@ def name_result(
     for one in (graph, graph.dag):
         if one is not None:
             one.knowledge, one.read_as, one.learned_by = learner.knowledge or None, kinds, origin
-    tests, unreliable = fit.found.get("n_tests_", 0), fit.found.get("n_unreliable_", 0)
-    if unreliable > MANY_UNRELIABLE * tests:
+    tests, inconclusive = fit.found.get("n_tests_", 0), fit.found.get("n_inconclusive_", 0)
+    if inconclusive > MANY_INCONCLUSIVE * tests:
         why = "too few rows for so many states"
-        if table.kind != STATES:
+        if table.kind != DISCRETE:
             why = "too few rows, or columns determined by others"
         fit.notes.append(
-            f"{why}: {unreliable:,} of {tests:,} independence tests were "
+            f"{why}: {inconclusive:,} of {tests:,} independence tests were "
             "inconclusive; the result is unreliable"
         )
 
 
 def with_aliases(graph: PDAG, table: Table, knowledge: Knowledge | None = None) -> PDAG:
     """Add each merged column, linked to its representative, as knowledge of roots and leaves directs."""
-    links = [(first, alias) for alias, first in table.merged.items()]
-    if not links:
+    edges = [(first, alias) for alias, first in table.merged.items()]
+    if not edges:
         return graph
-    nodes, weights = [*graph.nodes, *(alias for _, alias in links)], graph.weights
-    place = {name: v for v, name in enumerate(nodes)}
-    ends = np.array([[place[name] for name in link] for link in links]).T
+    nodes, weights = [*graph.nodes, *(alias for _, alias in edges)], graph.weights
+    position = {name: v for v, name in enumerate(nodes)}
+    ends = np.array([[position[name] for name in edge] for edge in edges]).T
     rules = knowledge.constraints(nodes) if knowledge else Constraints.none(len(nodes))
     forward, back = rules.allows(*ends), rules.allows(*ends[::-1])
     arrows = [
-        link if on else link[::-1] for link, on, off in zip(links, forward, back, strict=True) if on or off
+        edge if on else edge[::-1] for edge, on, off in zip(edges, forward, back, strict=True) if on or off
     ]
     if isinstance(graph, DAG):
         dag = DAG(nodes, [*graph.directed_edges, *arrows], weights=weights)
         dag.weak = graph.weak
         return dag
-    free = [link for link, on, off in zip(links, forward, back, strict=True) if on and off]
+    free = [edge for edge, on, off in zip(edges, forward, back, strict=True) if on and off]
     arrows = [*graph.directed_edges, *(arrow for arrow in arrows if arrow not in free)]
     found = PDAG(nodes, arrows, [*graph.undirected_edges, *free], weights=weights)
     found.weak = graph.weak
@@ -83,8 +83,8 @@ def with_aliases(graph: PDAG, table: Table, knowledge: Knowledge | None = None) 
 
 def _origin(learner: StructureLearner, reading: Mapping[str, Any], n_rows: int) -> dict[str, Any] | None:
     """Describe how to learn the same again: plain data, None where an option is an object."""
-    place, defaults = f"{type(learner).__module__}:{type(learner).__name__}", learner.option_defaults()
-    names = [entry.name for entry in STRUCTURE.registered() if entry.place in (place, type(learner))]
+    position, defaults = f"{type(learner).__module__}:{type(learner).__name__}", learner.option_defaults()
+    names = [entry.name for entry in STRUCTURE.registered() if entry.location in (position, type(learner))]
     own = {name: value for name, value in learner.get_params().items() if name not in NOT_KEPT}
     usual = {name: value for name, value in reading_defaults().items() if name not in NOT_KEPT}
     origin = {
@@ -103,13 +103,13 @@ def _origin(learner: StructureLearner, reading: Mapping[str, Any], n_rows: int) 
 
 def note_unsupported(learner: StructureLearner, fit: Fit) -> None:
     """Add a note on required edges whose ends a marginal test finds independent."""
-    if learner.tells_all_directions:
+    if learner.directs_all_edges:
         return  # by weights, without tests: these learners look at the weights themselves
     required = fit.constraints.required
     test = make_test(fit.engine, getattr(learner, "alpha", 0.01), getattr(learner, "ci_test", "auto"))
     a, b = required.T
     apart = test.answer(a, b, np.empty((len(required), 0), np.int64)) == INDEPENDENT
-    told = [f"{fit.names[u]!r} -> {fit.names[v]!r}" for u, v in required[apart].tolist()]
-    if told:
+    messages = [f"{fit.names[u]!r} -> {fit.names[v]!r}" for u, v in required[apart].tolist()]
+    if messages:
         why = "the two are not significantly dependent as a pair"
-        fit.notes.append(f"required edges, although {why}: {listing(told)}")
+        fit.notes.append(f"required edges, although {why}: {listing(messages)}")

@@ -15,7 +15,7 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl.data.binning import interval_codes
-from f2sl.data.column import STATES
+from f2sl.data.column import DISCRETE
 from f2sl.data.frames import Source, open_source
 from f2sl.data.open import is_path
 from f2sl.data.table import Table
@@ -174,7 +174,7 @@ class _TableSource(Source):
 
     def column(self, i: int) -> RawColumn:
         values = np.asarray(self._table.column(i))
-        if self._table.kinds[i] != STATES:
+        if self._table.kinds[i] != DISCRETE:
             return RawColumn("reals", values, np.isnan(values))
         labels = self._table.states[i]
         missing = values >= len(labels)

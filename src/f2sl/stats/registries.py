@@ -9,16 +9,16 @@ To add one of your own, derive it from :class:`f2sl.CITest`, :class:`f2sl.Score`
 write the one method that is required, and pass an object of it, or register the class to call it by a name:
 
 >>> class Chance(Configured):
-...     def __init__(self, seed=0):
-...         self.seed = seed
+...     def __init__(self, random_state=0):
+...         self.random_state = random_state
 >>> Chance(3), Chance(3) == Chance(3), Chance(3) == Chance(4)
-(Chance(seed=3), True, False)
+(Chance(random_state=3), True, False)
 """
 
 from __future__ import annotations
 
 from f2sl._registry import Registry
-from f2sl.data.column import MIXED, NUMBER, STATES, wrong_kinds
+from f2sl.data.column import CONTINUOUS, DISCRETE, MIXED, wrong_kinds
 
 
 class Configured:
@@ -28,7 +28,7 @@ class Configured:
     `kinds` lists the kinds of columns they accept, `requires` the method that a derived class must have.
     """
 
-    kinds: tuple[str, ...] = (STATES,)
+    kinds: tuple[str, ...] = (DISCRETE,)
     requires: str
 
     @classmethod
@@ -53,21 +53,21 @@ CI_TESTS.add(
     "f2sl.stats.tests.g2:G2",
     "likelihood-ratio test on contingency tables",
     "Wilks 1938",
-    kinds=(STATES,),
+    kinds=(DISCRETE,),
 )
 CI_TESTS.add(
     "x2",
     "f2sl.stats.tests.x2:X2",
     "Pearson's chi-squared test on contingency tables",
     "Pearson 1900",
-    kinds=(STATES,),
+    kinds=(DISCRETE,),
 )
 CI_TESTS.add(
     "fisher-z",
     "f2sl.stats.tests.fisher_z:FisherZ",
     "Fisher's z test of partial correlations",
     "Fisher 1924",
-    kinds=(NUMBER,),
+    kinds=(CONTINUOUS,),
 )
 CI_TESTS.add(
     "dg",
@@ -90,7 +90,7 @@ SCORES.add(
     "f2sl.stats.scores.dirichlet:BDeu",
     "marginal likelihood under Dirichlet priors that equivalent networks share",
     "Heckerman, Geiger and Chickering 1995",
-    kinds=(STATES,),
+    kinds=(DISCRETE,),
     sets=True,
 )
 SCORES.add(
@@ -98,21 +98,21 @@ SCORES.add(
     "f2sl.stats.scores.dirichlet:BDs",
     "marginal likelihood under Dirichlet priors over the parents' configurations that occur",
     "Scutari 2016",
-    kinds=(STATES,),
+    kinds=(DISCRETE,),
 )
 SCORES.add(
     "k2",
     "f2sl.stats.scores.dirichlet:K2",
     "marginal likelihood under uniform Dirichlet priors",
     "Cooper and Herskovits 1992",
-    kinds=(STATES,),
+    kinds=(DISCRETE,),
 )
 SCORES.add(
     "bic",
     "f2sl.stats.scores.likelihood:BIC",
     "maximum log likelihood less log(N) / 2 for each parameter",
     "Schwarz 1978",
-    kinds=(STATES,),
+    kinds=(DISCRETE,),
     sets=True,
 )
 SCORES.add(
@@ -120,21 +120,21 @@ SCORES.add(
     "f2sl.stats.scores.likelihood:AIC",
     "maximum log likelihood less 1 for each parameter",
     "Akaike 1974",
-    kinds=(STATES,),
+    kinds=(DISCRETE,),
 )
 SCORES.add(
     "bge",
     "f2sl.stats.scores.gaussian:BGe",
     "marginal likelihood under a normal-Wishart prior",
     "Geiger and Heckerman 2002; Kuipers, Moffa and Heckerman 2014",
-    kinds=(NUMBER,),
+    kinds=(CONTINUOUS,),
 )
 SCORES.add(
     "bic-g",
     "f2sl.stats.scores.gaussian:GaussianBIC",
     "maximum log likelihood of linear Gaussian families less log(N) / 2 for each parameter",
     "Schwarz 1978",
-    kinds=(NUMBER,),
+    kinds=(CONTINUOUS,),
 )
 SCORES.add(
     "dg-bic",
@@ -157,7 +157,7 @@ MEASURES.add(
     "f2sl.stats.measures.information:SU",
     "symmetrical uncertainty",
     "Press and others 1988",
-    kinds=(STATES,),
+    kinds=(DISCRETE,),
     unit="SU",
 )
 MEASURES.add(
@@ -165,7 +165,7 @@ MEASURES.add(
     "f2sl.stats.measures.correlations:R2",
     "squared correlation",
     "Pearson 1896",
-    kinds=(NUMBER,),
+    kinds=(CONTINUOUS,),
     unit="r^2",
 )
 MEASURES.add(
@@ -173,7 +173,7 @@ MEASURES.add(
     "f2sl.stats.measures.correlations:Correlation",
     "correlation without its sign",
     "Pearson 1896",
-    kinds=(NUMBER,),
+    kinds=(CONTINUOUS,),
     unit="|r|",
 )
 MEASURES.add(
@@ -181,7 +181,7 @@ MEASURES.add(
     "f2sl.stats.measures.mixed:Explained",
     "1 - exp(-2 MI), which is r^2 of two numbers",
     "Joe 1989",
-    kinds=(STATES, NUMBER, MIXED),
+    kinds=(DISCRETE, CONTINUOUS, MIXED),
     unit="1 - exp(-2 MI)",
 )
 MEASURES.add(
@@ -189,6 +189,6 @@ MEASURES.add(
     "f2sl.stats.measures.information:MI",
     "mutual information in nats",
     "Shannon 1948",
-    kinds=(STATES, NUMBER, MIXED),
+    kinds=(DISCRETE, CONTINUOUS, MIXED),
     unit="MI in nats",
 )

@@ -2,8 +2,8 @@
 
 A local learner finds, for one variable or for all, the variables that are directly linked to it.
 It gets an engine that counts, works on variables by number (in the order of their
-names, so that "the smaller number" means "the earlier name"), and returns a :class:`Neighbourhood` or
-all :class:`Neighbourhoods`. Learners of Markov blankets, which also contain the children's other
+names, so that "the smaller number" means "the earlier name"), and returns a :class:`Neighborhood` or
+all :class:`Neighborhoods`. Learners of Markov blankets, which also contain the children's other
 parents, are local learners, too.
 """
 
@@ -27,11 +27,11 @@ from f2sl.knowledge import Knowledge
 from f2sl.learners.local.lockstep import Search, answer_all, knowing, together
 from f2sl.learners.local.subset_search import only_shown_spouses
 from f2sl.stats.answers import IndependenceTest
-from f2sl.stats.choose import make_test, settle
+from f2sl.stats.choose import make_test, resolve_auto
 
 
 @dataclass(frozen=True)
-class Neighbourhood:
+class Neighborhood:
     """Set of one variable, strongest first, with the strength of each link.
 
     `separating_sets` has, for variables outside the set, the set found to make them independent of the
@@ -43,14 +43,14 @@ class Neighbourhood:
     strengths: Floats
     separating_sets: dict[int, tuple[int, ...]] = field(default_factory=dict)
     n_tests: int = 0
-    n_unreliable: int = 0
+    n_inconclusive: int = 0
     complete: bool = True
     notes: tuple[str, ...] = ()
 
     @classmethod
     def ranked(
         cls, members: Integers, strengths: Floats, separating_sets: dict[int, tuple[int, ...]] | None = None
-    ) -> Neighbourhood:
+    ) -> Neighborhood:
         """Return a set of members in any order."""
         order = strongest_first(members, strengths)
         return cls(members[order], strengths[order], separating_sets or {})
@@ -58,14 +58,14 @@ class Neighbourhood:
     @classmethod
     def of(
         cls, members: Mapping[int, float], separating_sets: dict[int, tuple[int, ...]] | None = None
-    ) -> Neighbourhood:
+    ) -> Neighborhood:
         """Return a set of members with the strength of each."""
         strengths = np.array(list(members.values()), np.float64)
         return cls.ranked(np.array(list(members), np.int64), strengths, separating_sets)
 
 
 @dataclass(frozen=True)
-class Neighbourhoods:
+class Neighborhoods:
     """Sets of all variables, flat.
 
     The set of variable v is ``members[start[v]:start[v + 1]]``, strongest first, with the strength of each
@@ -78,7 +78,7 @@ class Neighbourhoods:
     strengths: Floats
     separating_sets: Mapping[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
     n_tests: int = 0
-    n_unreliable: int = 0
+    n_inconclusive: int = 0
     finished: NDArray[np.bool_] | None = None
     notes: tuple[str, ...] = ()
 
@@ -97,7 +97,7 @@ class Neighbourhoods:
         """Variable to whose set each member belongs."""
         return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
 
-    def where(self, kept: NDArray[np.bool_]) -> Neighbourhoods:
+    def where(self, kept: NDArray[np.bool_]) -> Neighborhoods:
         """Return the sets with some of their members only."""
         sizes = np.bincount(self.owners[kept], minlength=len(self.start) - 1)
         start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -109,34 +109,37 @@ def strongest_first(members: Integers, strengths: Floats) -> Integers:
     return np.lexsort((members, -strengths))
 
 
-def flatten(sets: Sequence[Neighbourhood], n_tests: int = 0, n_unreliable: int = 0) -> Neighbourhoods:
+def flatten(sets: Sequence[Neighborhood], n_tests: int = 0, n_inconclusive: int = 0) -> Neighborhoods:
     """Join the sets of variables 0, 1, 2, ... into one flat form."""
     start = np.concatenate([[0], np.cumsum([len(one.members) for one in sets])]).astype(np.int64)
     members = np.concatenate([one.members for one in sets]).astype(np.int64)
     strengths = np.concatenate([one.strengths for one in sets])
     separating = {(v, w): given for v, one in enumerate(sets) for w, given in one.separating_sets.items()}
-    return Neighbourhoods(start, members, strengths, separating, n_tests, n_unreliable)
+    return Neighborhoods(start, members, strengths, separating, n_tests, n_inconclusive)
 
 
-def obeying(sets: Neighbourhoods, rules: Constraints, blankets: bool = False) -> Neighbourhoods:
+def apply_constraints(sets: Neighborhoods, rules: Constraints, blankets: bool = False) -> Neighborhoods:
     """Drop members that constraints forbid, and add required ones, with unknown strength (NaN).
 
     In blankets a forbidden link does not matter if the two may be spouses.
     """
-    each = [obeying_one(Neighbourhood(*sets.of(v)), v, rules, blankets) for v in range(len(sets.start) - 1)]
+    each = [
+        apply_constraints_to_one(Neighborhood(*sets.of(v)), v, rules, blankets)
+        for v in range(len(sets.start) - 1)
+    ]
     flat = flatten(each)
     return replace(sets, start=flat.start, members=flat.members, strengths=flat.strengths)
 
 
-def obeying_one(
-    found: Neighbourhood, target: int, rules: Constraints, blankets: bool = False
-) -> Neighbourhood:
-    """Return the set of one variable under constraints, as `obeying` does."""
+def apply_constraints_to_one(
+    found: Neighborhood, target: int, rules: Constraints, blankets: bool = False
+) -> Neighborhood:
+    """Return the set of one variable under constraints, as `apply_constraints` does."""
     members = found.members
-    kept = rules.allows_link(np.full(len(members), target), members)
+    kept = rules.allows_adjacency(np.full(len(members), target), members)
     if blankets and not kept.all():
         kept |= rules.may_be_in_blanket(target)[members]
-    must = rules.must_be_in_blanket(target) if blankets else rules.must_be_linked(target)
+    must = rules.must_be_in_blanket(target) if blankets else rules.must_be_adjacent(target)
     new = np.setdiff1d(must, members)
     strengths = np.where(np.isfinite(found.strengths), found.strengths, np.nan)[kept]
     members = np.concatenate([members[kept], new]).astype(np.int64)
@@ -152,7 +155,7 @@ def check_required_parents(learner: Any, rules: Constraints, names: Sequence[str
         raise OptionError(f"max_parents is {most}, but the knowledge requires more parents of {named}")
 
 
-def mutual(sets: Neighbourhoods) -> Neighbourhoods:
+def mutual(sets: Neighborhoods) -> Neighborhoods:
     """Keep the members of each set whose own sets contain its owner, or are not finished."""
     n, owners = len(sets.start) - 1, sets.owners
     agreed = np.isin(owners * n + sets.members, sets.members * n + owners)
@@ -179,7 +182,7 @@ class LocalLearner(Estimator):
     of numbers. `strength_unit` names the unit of the strengths of links.
     """
 
-    takes: ClassVar[tuple[str, ...]] = ("states", "number", "mixed")
+    takes: ClassVar[tuple[str, ...]] = ("discrete", "continuous", "mixed")
     requires: ClassVar[tuple[tuple[str, str], ...]] = (("learn_one", "search"), ("learn_all", "search"))
     """Methods that a learner must have, each or the one in its place."""
     finds_blankets: ClassVar[bool] = False
@@ -197,7 +200,7 @@ class LocalLearner(Estimator):
         """Return an error message for a wrong class attribute, or None."""
         return wrong_kinds(f"{cls.__name__}.takes", cls.takes)
 
-    def under(self, rules: Constraints) -> Self:
+    def with_constraints(self, rules: Constraints) -> Self:
         """Set the constraints, by variable number, that the learned sets obey; return the learner."""
         self._rules = rules
         return self
@@ -213,50 +216,50 @@ class LocalLearner(Estimator):
         others[target:] += 1
         if self.rules is None:
             return others
-        may = self.rules.may_be_in_blanket if self.finds_blankets else self.rules.may_be_linked
+        may = self.rules.may_be_in_blanket if self.finds_blankets else self.rules.may_be_adjacent
         return others[may(target)[others]]
 
-    def settle(self, kind: str) -> Self:
+    def resolve_auto(self, kind: str) -> Self:
         """Replace each "auto" by its meaning for this kind of data; return the learner."""
-        return self.set_params(**settle(self.get_params(), kind))
+        return self.set_params(**resolve_auto(self.get_params(), kind))
 
-    def learn_one(self, engine: Any, target: int) -> Neighbourhood:
+    def learn_one(self, engine: Any, target: int) -> Neighborhood:
         """Find the set of one variable."""
         return self.find_one(self._test(engine), target)
 
-    def learn_all(self, engine: Any) -> Neighbourhoods:
+    def learn_all(self, engine: Any) -> Neighborhoods:
         """Find the sets of all variables."""
         return self.find_all(self._test(engine))
 
-    def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the set of one target by tests, as published."""
         raise NotImplementedError
 
-    def search_all(self, test: IndependenceTest) -> Search[Neighbourhoods]:
+    def search_all(self, test: IndependenceTest) -> Search[Neighborhoods]:
         """Find the sets of all variables by tests, side by side."""
         searches = (self._obedient(test, target) for target in range(test.n_variables))
         return flatten((yield from together(searches)))
 
-    def find_one(self, test: IndependenceTest, target: int) -> Neighbourhood:
+    def find_one(self, test: IndependenceTest, target: int) -> Neighborhood:
         """Find the set of one variable with the answers of `test`; with `symmetry`, search members, too."""
         with stage("testing independence"):
             found = answer_all(self._obedient(test, target), test)
         if self._wants_mutual:
-            with stage("testing whether neighbours agree"):
+            with stage("testing whether neighbors agree"):
                 searches = [self._obedient(test, member) for member in found.members.tolist()]
                 theirs = answer_all(together(searches), test)
             agreed = np.array([target in one.members for one in theirs], np.bool_)
             found = replace(found, members=found.members[agreed], strengths=found.strengths[agreed])
-        return replace(found, n_tests=test.n_tests, n_unreliable=test.n_unreliable)
+        return replace(found, n_tests=test.n_tests, n_inconclusive=test.n_inconclusive)
 
-    def find_all(self, test: IndependenceTest) -> Neighbourhoods:
+    def find_all(self, test: IndependenceTest) -> Neighborhoods:
         """Find the sets of all variables with the answers of `test`."""
         with stage("testing independence"):
             found = answer_all(self.search_all(test), test)
-        found = replace(found, n_tests=test.n_tests, n_unreliable=test.n_unreliable)
+        found = replace(found, n_tests=test.n_tests, n_inconclusive=test.n_inconclusive)
         return mutual(found) if self._wants_mutual else found
 
-    def _obedient(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+    def _obedient(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the set of one target, under the constraints if there are any."""
         if self.rules is None:
             return self.search(test, target)
@@ -270,10 +273,10 @@ class LocalLearner(Estimator):
 
     @property
     def _wants_mutual(self) -> bool:
-        """True if neighbours that do not name the target in turn are dropped."""
+        """True if neighbors that do not name the target in turn are dropped."""
         return not self.finds_blankets and getattr(self, "symmetry", "none") != "none"
 
     def _test(self, engine: Any) -> IndependenceTest:
         # Where nothing varies nothing is separated: so the F2SL paper's figures come out.
         options = self.get_params()
-        return make_test(engine, options["alpha"], options["ci_test"], without_freedom="unreliable")
+        return make_test(engine, options["alpha"], options["ci_test"], without_freedom="inconclusive")

@@ -1,4 +1,4 @@
-"""What the learners by best networks share, of neighbours, of blankets and of whole graphs.
+"""What the learners by best networks share, of neighbors, of blankets and of whole graphs.
 
 Each algorithm is a search for one target (`local/growing.py`) that asks for the best network over a
 few variables again and again. A :class:`Run` runs it for one target or for all: many at a time, so that their
@@ -25,13 +25,13 @@ from f2sl._progress import stage
 from f2sl.constraints import Constraints
 from f2sl.data.engines import CountingEngine
 from f2sl.errors import Interrupted
-from f2sl.learners.local.base import Neighbourhood, Neighbourhoods, flatten
-from f2sl.learners.local.growing import Around, Grower, Growth
+from f2sl.learners.local.base import Neighborhood, Neighborhoods, flatten
+from f2sl.learners.local.growing import Grower, Growth, Surroundings
 from f2sl.learners.local.lockstep import together
 from f2sl.stats.choose import check_set_score, make_set_scores
 
-Found = dict[int, Around]
-"""Neighbours and spouses of each finished target."""
+Found = dict[int, Surroundings]
+"""Neighbors and spouses of each finished target."""
 
 LARGEST_EXACT = 20
 """Each additional variable doubles time and memory; 20 take seconds and hundreds of MB."""
@@ -102,7 +102,7 @@ class Run:
         self,
         what: str,
         targets: Collection[int],
-        search: Callable[[Run, int], Growth[Around]],
+        search: Callable[[Run, int], Growth[Surroundings]],
         found: Found,
     ) -> None:
         """Run the searches of the targets that are not in `found`, until all are there or the time is up."""
@@ -113,7 +113,7 @@ class Run:
     def run(
         self,
         targets: Iterable[int],
-        search: Callable[[Run, int], Growth[Around]],
+        search: Callable[[Run, int], Growth[Surroundings]],
         found: Found,
         on_finished: Callable[[], None],
     ) -> None:
@@ -128,7 +128,7 @@ class Run:
         searches = together((noting(target) for target in targets), TARGETS_AT_ONCE)
         asked = next(searches, None)
         while asked is not None and not self.out_of_time:
-            self._latest.update((turns.target, turns.around) for turns in asked)
+            self._latest.update((trial.target, trial.around) for trial in asked)
             try:
                 asked = searches.send(self.grower.answer(asked))
             except StopIteration:
@@ -140,19 +140,19 @@ class Run:
         self.out_of_time = self.out_of_time or self.deadline.passed
         return not self.out_of_time
 
-    def around(self, target: int) -> Around:
+    def around(self, target: int) -> Surroundings:
         """Return the current surroundings of a target, finished or not."""
-        return self.found.get(target) or self._latest.get(target, Around())
+        return self.found.get(target) or self._latest.get(target, Surroundings())
 
-    def spouses_around(self, target: int) -> Around:
+    def spouses_around(self, target: int) -> Surroundings:
         """Return the current result of the second search, finished or not."""
-        return self.spouses.get(target) or self._latest.get(target, Around())
+        return self.spouses.get(target) or self._latest.get(target, Surroundings())
 
-    def linkable(self, target: int) -> Integers:
+    def allowed_neighbors(self, target: int) -> Integers:
         """List the variables that may be linked to the target, in the order in which to try them."""
         if self.rules is None:
             return self.others(target)
-        return self.others(target, np.flatnonzero(self.rules.may_be_linked(target)).tolist())
+        return self.others(target, np.flatnonzero(self.rules.may_be_adjacent(target)).tolist())
 
     def others(self, target: int, among: Iterable[int] | None = None) -> Integers:
         """Return all variables but the target, or some, in the order in which to try them.
@@ -167,13 +167,13 @@ class Run:
         gain = (self.grower.gain(target, others) + (1 << ROUNDED_BITS - 1)) >> ROUNDED_BITS
         return others[np.lexsort((others, -gain))]
 
-    def one(self, members: Mapping[int, float]) -> Neighbourhood:
+    def one(self, members: Mapping[int, float]) -> Neighborhood:
         """Return the set of one variable; if the time is up, it is not complete."""
         return replace(
-            Neighbourhood.of(members), complete=not self.out_of_time, notes=self.notes("before its end")
+            Neighborhood.of(members), complete=not self.out_of_time, notes=self.notes("before its end")
         )
 
-    def all(self, explore: Callable[[], None], sets: Callable[[], Neighbourhoods]) -> Neighbourhoods:
+    def all(self, explore: Callable[[], None], sets: Callable[[], Neighborhoods]) -> Neighborhoods:
         """Return the sets of all variables; on Ctrl-C, the interrupt carries the finished ones."""
         try:
             explore()
@@ -184,14 +184,14 @@ class Run:
             self.out_of_time = True
         return sets()
 
-    def near_sets(self) -> Neighbourhoods:
-        """Return the neighbours of all finished targets."""
+    def near_sets(self) -> Neighborhoods:
+        """Return the neighbors of all finished targets."""
         return self.sets({target: around.near for target, around in self.found.items()}, self.found)
 
-    def sets(self, members: Mapping[int, Mapping[int, float]], finished: Collection[int]) -> Neighbourhoods:
+    def sets(self, members: Mapping[int, Mapping[int, float]], finished: Collection[int]) -> Neighborhoods:
         """Return all sets in one structure; unfinished sets are marked."""
         nothing: Mapping[int, float] = {}
-        flat = flatten([Neighbourhood.of(members.get(v, nothing)) for v in range(self.n)])
+        flat = flatten([Neighborhood.of(members.get(v, nothing)) for v in range(self.n)])
         done = np.isin(np.arange(self.n), list(finished))
         notes = self.notes(f"with {done.sum():,} of {self.n:,} variables finished")
         return replace(flat, finished=done, notes=notes)

@@ -31,7 +31,7 @@ import numpy as np
 from f2sl._options import option
 from f2sl._progress import stage
 from f2sl.data.engines import Engine, FoundPairs
-from f2sl.learners.local.base import LocalLearner, Neighbourhood, Neighbourhoods
+from f2sl.learners.local.base import LocalLearner, Neighborhood, Neighborhoods
 from f2sl.stats.answers import TOLERANCE
 from f2sl.stats.choose import check_choice, measure_unit, related_pairs, significant_pairs
 from f2sl.stats.measures.base import Measure
@@ -52,7 +52,7 @@ class FCBF(LocalLearner):
         """Name the unit of the strengths of links."""
         return measure_unit(self.measure)
 
-    def learn_one(self, engine: Engine, target: int) -> Neighbourhood:
+    def learn_one(self, engine: Engine, target: int) -> Neighborhood:
         """Find one variable's PC set from its own pairs and those among its candidates."""
         search = self._search(engine)
         with stage("measuring pairs") as advance:
@@ -65,16 +65,16 @@ class FCBF(LocalLearner):
             np.concatenate([relevant.values, among.values]),
         )
         graph = relevance_graph(engine.n_variables, pairs)
-        return Neighbourhood(*self.select(graph, target, target + 1).of(target))
+        return Neighborhood(*self.select(graph, target, target + 1).of(target))
 
-    def learn_all(self, engine: Engine) -> Neighbourhoods:
+    def learn_all(self, engine: Engine) -> Neighborhoods:
         """Find all PC sets from the sparse graph of relevant pairs."""
         with stage("measuring all pairs") as advance:
             pairs = self._search(engine)(advance=advance)
-        with stage("dropping redundant neighbours"):
+        with stage("dropping redundant neighbors"):
             return self.select(relevance_graph(engine.n_variables, pairs))
 
-    def select(self, graph: Neighbourhoods, first: int = 0, last: int | None = None) -> Neighbourhoods:
+    def select(self, graph: Neighborhoods, first: int = 0, last: int | None = None) -> Neighborhoods:
         """Drop the redundant candidates of variables `first` to `last`; others have none left."""
         from f2sl.learners.local import _kernels
 
@@ -95,16 +95,16 @@ def redundancy_margin(ties: str) -> float:
     return TOLERANCE if ties == "keep" else -TOLERANCE
 
 
-def relevance_graph(n: int, pairs: FoundPairs) -> Neighbourhoods:
-    """Turn pairs into lists of neighbours, strongest first and equals in the order of their names."""
+def relevance_graph(n: int, pairs: FoundPairs) -> Neighborhoods:
+    """Turn pairs into lists of neighbors, strongest first and equals in the order of their names."""
     from f2sl.learners.local import _kernels
 
     degrees = np.bincount(pairs.first, minlength=n) + np.bincount(pairs.second, minlength=n)
     start = np.concatenate([[0], np.cumsum(degrees)])
-    graph = Neighbourhoods(start, np.empty(start[-1], np.int64), np.empty(start[-1]))
+    graph = Neighborhoods(start, np.empty(start[-1], np.int64), np.empty(start[-1]))
     # One stable sort of all pairs puts each list in order as well: falling, of equals the earlier pair first.
     order = np.argsort(-pairs.values, kind="stable")
     sorted_pairs = pairs.first[order], pairs.second[order], pairs.values[order]
-    _kernels.list_neighbours(*sorted_pairs, graph.start, graph.members, graph.strengths)
+    _kernels.list_neighbors(*sorted_pairs, graph.start, graph.members, graph.strengths)
     _kernels.order_by_strength(graph.start, graph.members, graph.strengths, TOLERANCE)
     return graph

@@ -17,7 +17,7 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl._options import option
-from f2sl.learners.local.base import LocalLearner, Neighbourhood, strongest_first
+from f2sl.learners.local.base import LocalLearner, Neighborhood, strongest_first
 from f2sl.learners.local.lockstep import Questions, Search
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, IndependenceTest
 from f2sl.stats.choose import check_choice
@@ -77,11 +77,11 @@ class Blanket:
         All remaining members are tested at once; after the first one is dropped, those behind it are tested
         again.
         """
-        place = 0
-        while place < len(self.members) > 0:
+        position = 0
+        while position < len(self.members) > 0:
             members = np.array(self.members, np.int64)
-            asked = members[place:]
-            rest = np.array([np.delete(members, p) for p in range(place, len(members))], np.int64)
+            asked = members[position:]
+            rest = np.array([np.delete(members, p) for p in range(position, len(members))], np.int64)
             given = rest.reshape(len(asked), len(members) - 1)
             [answers] = yield [Questions(np.full(len(asked), self.target), asked, given)]
             independent = (answers.answer == INDEPENDENT).nonzero()[0]
@@ -92,13 +92,13 @@ class Blanket:
                     self.weakest[variable] = min(self.weakest[variable], float(answers.strength[p]))
             if not len(independent):
                 return
-            place += upto
-            self.apart[self.members.pop(place)] = tuple(given[upto].tolist())
+            position += upto
+            self.apart[self.members.pop(position)] = tuple(given[upto].tolist())
 
-    def result(self) -> Neighbourhood:
+    def result(self) -> Neighborhood:
         """Return the set as it is, strongest first."""
         strengths = np.array([self.weakest[member] for member in self.members])
-        return Neighbourhood.ranked(np.array(self.members, np.int64), strengths, self.apart)
+        return Neighborhood.ranked(np.array(self.members, np.int64), strengths, self.apart)
 
 
 def shrink_all(
@@ -106,7 +106,7 @@ def shrink_all(
     members: dict[int, float],
     spouses: dict[int, float],
     apart: dict[int, tuple[int, ...]],
-) -> Search[Neighbourhood]:
+) -> Search[Neighborhood]:
     """Drop members that are independent of the target given the others, spouses first; return strengths."""
     blanket = Blanket(target, np.empty(0, np.int64), apart=apart)
     for variable, strength in ({x: s for x, s in spouses.items() if x not in members} | members).items():
@@ -129,7 +129,7 @@ class GSMB(LocalLearner):
     max_cond_vars: int | None = option("max_cond_vars", None)
     ci_test: str | CITest = option("ci_test", check=check_choice)
 
-    def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the blanket of one target."""
         others = self.candidates(test.n_variables, target)
         alone = Questions(np.full(len(others), target), others, np.empty((len(others), 0), np.int64))
@@ -163,7 +163,7 @@ class IAMB(LocalLearner):
     max_cond_vars: int | None = option("max_cond_vars", None)
     ci_test: str | CITest = option("ci_test", check=check_choice)
 
-    def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the blanket of one target."""
         blanket = Blanket(target, self.candidates(test.n_variables, target), self.max_cond_vars)
         while blanket.may_grow and (yield from blanket.admit_strongest()):
@@ -186,7 +186,7 @@ class InterIAMB(LocalLearner):
     max_cond_vars: int | None = option("max_cond_vars", None)
     ci_test: str | CITest = option("ci_test", check=check_choice)
 
-    def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the blanket of one target."""
         blanket = Blanket(target, self.candidates(test.n_variables, target), self.max_cond_vars)
         before: set[frozenset[int]] = {frozenset()}

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from f2sl._options import any_of, option
-from f2sl.learners.local.base import LocalLearner, Neighbourhood
+from f2sl.learners.local.base import LocalLearner, Neighborhood
 from f2sl.learners.local.lockstep import Search, side_by_side
 from f2sl.learners.local.subset_search import drop_in_turn, marginal_strengths, separations
 from f2sl.learners.local.waiting import Waiting, without
@@ -32,7 +32,7 @@ class HITONPC(LocalLearner):
     ci_test: str | CITest = option("ci_test", check=check_choice)
     symmetry: str = option("symmetry", check=any_of("and", "none"))
 
-    def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the set of one target, before symmetry."""
         related, strengths, apart = yield from marginal_strengths(
             target, self.candidates(test.n_variables, target)
@@ -65,4 +65,4 @@ class HITONPC(LocalLearner):
             if dropped:
                 apart.update(dropped)
                 yield from waiting.look_again(dropped, members)
-        return Neighbourhood.ranked(members, waiting.known(members), apart)
+        return Neighborhood.ranked(members, waiting.known(members), apart)

@@ -1,10 +1,10 @@
 """Markov blankets from parents and children: MMMB, HITON-MB and PCMB.
 
 A blanket is the target's parents and children and the other parents of its children, its *spouses*. A
-variable Y that is next to a neighbour X of the target T, but not to T itself, is a spouse if X is
+variable Y that is next to a neighbor X of the target T, but not to T itself, is a spouse if X is
 their common child: Y, independent of T given a set S, depends on it given S and X.
 
-A set that separates T and Y is known from the search for T's neighbours, or for Y's. If no such set was
+A set that separates T and Y is known from the search for T's neighbors, or for Y's. If no such set was
 found, for lack of samples, Y is not a spouse.
 
 As published, MMMB (Tsamardinos, Aliferis and Statnikov 2003) and HITON-MB (Aliferis, Tsamardinos and
@@ -22,7 +22,7 @@ import numpy as np
 
 from f2sl._options import any_of, option
 from f2sl.constraints import Constraints
-from f2sl.learners.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten, strongest_first
+from f2sl.learners.local.base import LocalLearner, Neighborhood, Neighborhoods, flatten, strongest_first
 from f2sl.learners.local.hiton_pc import HITONPC
 from f2sl.learners.local.lockstep import Questions, Search, knowing, together
 from f2sl.learners.local.mmpc import MMPC
@@ -36,18 +36,18 @@ from f2sl.stats.answers import DEPENDENT, IndependenceTest
 from f2sl.stats.choose import check_choice
 from f2sl.stats.tests.base import CITest
 
-Known = dict[int, Neighbourhood]
+Known = dict[int, Neighborhood]
 
 
 @dataclass
 class Blankets:
     """Blankets from parents and children, and the sets found so far, so that no variable is searched twice.
 
-    Tests for spouses have the common child in the conditioning set, beside the set that `neighbours` found.
+    Tests for spouses have the common child in the conditioning set, beside the set that `neighbors` found.
 
     Parameters
     ----------
-    neighbours : callable
+    neighbors : callable
         Search of the parents and children of one target, before symmetry.
     symmetry : {"and", "none"}
         Whether both ends of a link must name each other.
@@ -55,13 +55,13 @@ class Blankets:
         Links that they forbid do not count.
     """
 
-    neighbours: Callable[[int], Search[Neighbourhood]]
+    neighbors: Callable[[int], Search[Neighborhood]]
     symmetry: str
     rules: Constraints | None
     known: Known = field(default_factory=dict)
 
-    def of_all(self, test: IndependenceTest) -> Search[Neighbourhoods]:
-        """Find the blankets of all variables, from the neighbours of all variables."""
+    def of_all(self, test: IndependenceTest) -> Search[Neighborhoods]:
+        """Find the blankets of all variables, from the neighbors of all variables."""
         everyone, rules = range(test.n_variables), self.rules
         look_up = self._look_up(everyone)
         yield from look_up if rules is None else knowing(look_up, rules)
@@ -70,7 +70,7 @@ class Blankets:
             searches = (only_shown_spouses(self.of_one(v), test, v, rules) for v in everyone)
         return flatten((yield from together(searches)))
 
-    def of_one(self, target: int) -> Search[Neighbourhood]:
+    def of_one(self, target: int) -> Search[Neighborhood]:
         """Find the blanket of one target."""
         # With symmetry, the sets of members' members are needed as well.
         yield from self._look_up([target])
@@ -95,18 +95,18 @@ class Blankets:
             if answer.answer[0] == DEPENDENT:
                 blanket[y] = max(blanket.get(y, 0.0), float(answer.strength[0]))
         apart_now = {y: given for y, given in found.separating_sets.items() if y not in blanket}
-        return Neighbourhood.of(blanket, apart_now)
+        return Neighborhood.of(blanket, apart_now)
 
     def _look_up(self, variables: Iterable[int]) -> Search[None]:
-        """Search the neighbours of variables that are not yet known."""
+        """Search the neighbors of variables that are not yet known."""
         new = [v for v in variables if v not in self.known]
-        self.known.update(zip(new, (yield from together(self.neighbours(v) for v in new)), strict=True))
+        self.known.update(zip(new, (yield from together(self.neighbors(v) for v in new)), strict=True))
 
     def _agreed(self, variable: int) -> list[int]:
-        """Return a variable's neighbours; with symmetry, only those that name it in turn."""
+        """Return a variable's neighbors; with symmetry, only those that name it in turn."""
         members: list[int] = self.known[variable].members.tolist()
         if self.rules is not None:
-            linked = self.rules.may_be_linked(variable)
+            linked = self.rules.may_be_adjacent(variable)
             members = [member for member in members if linked[member]]
         if self.symmetry == "none":
             return members
@@ -131,17 +131,17 @@ class MMMB(LocalLearner):
     ci_test: str | CITest = option("ci_test", check=check_choice)
     symmetry: str = option("symmetry", check=any_of("and", "none"))
 
-    def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the blanket of one target."""
         return self._blankets(test).of_one(target)
 
-    def search_all(self, test: IndependenceTest) -> Search[Neighbourhoods]:
+    def search_all(self, test: IndependenceTest) -> Search[Neighborhoods]:
         """Find the blankets of all variables."""
         return self._blankets(test).of_all(test)
 
     def _blankets(self, test: IndependenceTest) -> Blankets:
-        neighbours = partial(MMPC(max_cond_vars=self.max_cond_vars).search, test)
-        return Blankets(neighbours, self.symmetry, self.rules)
+        neighbors = partial(MMPC(max_cond_vars=self.max_cond_vars).search, test)
+        return Blankets(neighbors, self.symmetry, self.rules)
 
 
 class HITONMB(LocalLearner):
@@ -158,17 +158,17 @@ class HITONMB(LocalLearner):
     ci_test: str | CITest = option("ci_test", check=check_choice)
     symmetry: str = option("symmetry", check=any_of("and", "none"))
 
-    def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the blanket of one target."""
         return self._blankets(test).of_one(target)
 
-    def search_all(self, test: IndependenceTest) -> Search[Neighbourhoods]:
+    def search_all(self, test: IndependenceTest) -> Search[Neighborhoods]:
         """Find the blankets of all variables."""
         return self._blankets(test).of_all(test)
 
     def _blankets(self, test: IndependenceTest) -> Blankets:
-        neighbours = partial(HITONPC(max_cond_vars=self.max_cond_vars).search, test)
-        return Blankets(neighbours, self.symmetry, self.rules)
+        neighbors = partial(HITONPC(max_cond_vars=self.max_cond_vars).search, test)
+        return Blankets(neighbors, self.symmetry, self.rules)
 
 
 class PCMB(LocalLearner):
@@ -187,15 +187,15 @@ class PCMB(LocalLearner):
     max_cond_vars: int | None = option("max_cond_vars")
     ci_test: str | CITest = option("ci_test", check=check_choice)
 
-    def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the blanket of one target."""
-        return Blankets(partial(self.neighbours, test), "and", self.rules).of_one(target)
+        return Blankets(partial(self.neighbors, test), "and", self.rules).of_one(target)
 
-    def search_all(self, test: IndependenceTest) -> Search[Neighbourhoods]:
+    def search_all(self, test: IndependenceTest) -> Search[Neighborhoods]:
         """Find the blankets of all variables."""
-        return Blankets(partial(self.neighbours, test), "and", self.rules).of_all(test)
+        return Blankets(partial(self.neighbors, test), "and", self.rules).of_all(test)
 
-    def neighbours(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+    def neighbors(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find parents, children and some of the other descendants (GetPCD)."""
         left, weakest, apart = yield from marginal_strengths(
             target, self.candidates(test.n_variables, target)
@@ -227,4 +227,4 @@ class PCMB(LocalLearner):
             apart.update(outlook.first_sets)
             stays = ~outlook.separated
             left, weakest = left[stays], outlook.weakest[stays]
-        return Neighbourhood.ranked(members, strengths, apart)
+        return Neighborhood.ranked(members, strengths, apart)
