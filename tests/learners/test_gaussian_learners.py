@@ -175,7 +175,7 @@ class TestKinds:
             f2sl.PCStable(ci_test="fisher-z").fit(f2sl.load_example("asia"))
         told = "kinds: unknown kind of column 'numbers'; did you mean 'continuous'\\? Known: auto, discrete, continuous"
         with pytest.raises(OptionError, match=told):
-            f2sl.learn(f2sl.load_example("asia"), "pc-stable", kinds="numbers")
+            f2sl.learn(f2sl.load_example("asia"), "pc-stable", kinds="continous")
 
 
 class TestBadInput:
