@@ -173,7 +173,9 @@ class TestKinds:
             OptionError, match='is for continuous columns, but the table is discrete; use "auto"'
         ):
             f2sl.PCStable(ci_test="fisher-z").fit(f2sl.load_example("asia"))
-        told = "kinds: unknown kind of column 'numbers'; did you mean 'continuous'\\? Known: auto, discrete, continuous"
+        told = (
+            "kinds: unknown kind of column 'continous'; did you mean 'continuous'\\? Known: auto, discrete, "
+        )
         with pytest.raises(OptionError, match=told):
             f2sl.learn(f2sl.load_example("asia"), "pc-stable", kinds="continous")
 

@@ -162,8 +162,8 @@ def fit_learner(
     """Open data with options of `open_table`, and let the learner learn; `fit` is this without such options.
 
     Messages about the data name the learner as it is `called`. `on_open` is shown the table that was opened,
-    and returns the one to learn from: the same, with other notes. Unless the table is `remarked`, what only notes
-    and warnings tell of it is not looked for.
+    and returns the one to learn from: the same, with other notes. Unless the table is `remarked`, what only
+    notes and warnings say about it is not looked for.
     """
     learner.check_options()
     before = vars(learner).copy()
