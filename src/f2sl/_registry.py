@@ -48,7 +48,7 @@ class Registry:
     noun : str
         Noun for an entry in messages.
     base : str, optional
-        Where the class is, ``"module:Class"``, that all entries are derived from. Its `requires` names the
+        Where the class is, ``"module:Class"``, that all entries are derived from. Its `_requires` names the
         methods that they must have.
 
     Examples
@@ -136,7 +136,7 @@ class Registry:
     def _check(self, name: str, found: Any) -> None:
         """Raise an error for a class that lacks a method."""
         if self._base:
-            message = what_is_wrong(found, _class_at(self._base)) or found.wrong_attribute()
+            message = what_is_wrong(found, _class_at(self._base)) or found._wrong_attribute()
             if message:
                 raise OptionError(f"{self.noun} {name!r}: {message}")
 
@@ -158,13 +158,13 @@ def _class_at(location: str) -> Any:
 def what_is_wrong(found: Any, base: type) -> str | None:
     """Return an error message if a class does not implement `base`, or None.
 
-    A class that names methods in `requires` has them itself, and its own do nothing but refuse. A tuple names
-    several methods of which one is enough.
+    A class that names methods in `_requires` has them itself, and its own do nothing but refuse. A tuple
+    names several methods of which one is enough.
 
     Examples
     --------
     >>> class Base:
-    ...     requires = "run"
+    ...     _requires = "run"
     ...     def run(self):
     ...         raise NotImplementedError
     >>> class Own(Base):
@@ -174,7 +174,7 @@ def what_is_wrong(found: Any, base: type) -> str | None:
     """
     if not isinstance(found, type):
         return f"{found!r} is not a class"
-    requires = getattr(found if issubclass(found, base) else base, "requires", ())
+    requires = getattr(found if issubclass(found, base) else base, "_requires", ())
     for methods in (requires,) if isinstance(requires, str) else requires:
         ways = (methods,) if isinstance(methods, str) else methods
         if not any(_has_own(found, method) for method in ways):
@@ -187,4 +187,4 @@ def what_is_wrong(found: Any, base: type) -> str | None:
 def _has_own(found: type, method: str) -> bool:
     """Return whether a class has a method that is not that of the class which requires it."""
     owner = next((one for one in found.__mro__ if method in vars(one)), None)
-    return owner is not None and "requires" not in vars(owner) and callable(getattr(found, method))
+    return owner is not None and "_requires" not in vars(owner) and callable(getattr(found, method))

@@ -255,7 +255,7 @@ def find_sets(
     with display_for(flag("verbose", verbose)):
         announce_first_run()
         with stage("reading the table"):
-            table = open_for(learner.takes, algorithm, data, n_jobs, **reading)
+            table = open_for(learner._takes, algorithm, data, n_jobs, **reading)
         with nullcontext() if table is data else table:
             warn_of_identifiers(table, stacklevel=4)
             with for_learning(table, n_jobs) as learned:

@@ -126,7 +126,7 @@ def case_name(value):
 @pytest.mark.parametrize(
     ("engine", "name", "kind"),
     [
-        *cases([(entry.name,) for entry in STRUCTURE], lambda name: STRUCTURE.load(name)().takes),
+        *cases([(entry.name,) for entry in STRUCTURE], lambda name: STRUCTURE.load(name)()._takes),
         *((DISK, name, WITH_MISSING) for name in ("f2sl-h", "boss", "hc", "f2sl-c", "mmhc", "pc-stable")),
         (CLUSTER, "mmhc", WITH_MISSING),  # which asks for pairs, tests and scores
     ],
@@ -147,7 +147,7 @@ def test_structures_are_the_same(engine, name, kind):
 
 @pytest.mark.parametrize(
     ("engine", "registry", "name", "kind"),
-    list(cases(SETS, lambda registry, name: registry.load(name).takes)),
+    list(cases(SETS, lambda registry, name: registry.load(name)._takes)),
     indirect=["engine"],
     ids=case_name,
 )

@@ -74,7 +74,7 @@ def table_for(learner, random_state):
 
     Numbers come with even seeds.
     """
-    if "discrete" not in learner.takes or ("continuous" in learner.takes and random_state % 2 == 0):
+    if "discrete" not in learner._takes or ("continuous" in learner._takes and random_state % 2 == 0):
         return related_numbers(random_state, 100, N)
     codes = np.array(related_codes(random_state, 80, N, 3))
     if random_state % 5 == 0:

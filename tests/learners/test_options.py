@@ -62,7 +62,7 @@ class TestEveryLearner:
             assert repr(other) == repr(model) == f"{learner.__name__}({name}='changed')"
 
     def test_a_learner_says_what_it_takes(self, learner):
-        takes = learner().takes
+        takes = learner()._takes
         assert takes and set(takes) <= {"discrete", "continuous", "mixed"}
 
 

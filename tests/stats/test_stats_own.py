@@ -468,7 +468,7 @@ class HalfALearner(LocalLearner):
 
 
 class TakesNothing(FCBF):
-    takes = "numbers"
+    _takes = "numbers"
 
 
 class NoSearch(LocalLearner):
@@ -495,7 +495,7 @@ class NoLearn(StructureLearner):
             OfNoKind,
             r"independence test 'own': OfNoKind.kinds must be a tuple of some of 'discrete'",
         ),
-        (LOCAL, TakesNothing, r"PC algorithm 'own': TakesNothing.takes must be a tuple .*, not 'numbers'"),
+        (LOCAL, TakesNothing, r"PC algorithm 'own': TakesNothing._takes must be a tuple .*, not 'numbers'"),
         (STRUCTURE, NoLearn, "algorithm 'own': NoLearn has no method _learn"),
         (LOCAL, "my_learners", "PC algorithm 'own': a place is written \"module:Class\", not 'my_learners'"),
     ],

@@ -120,7 +120,7 @@ def bootstrap(
         how = reading.for_resampling().options()
         with (
             output.progress(quiet),
-            open_for(learner.takes, algorithm, reading.data, reading.jobs, **how) as opened,
+            open_for(learner._takes, algorithm, reading.data, reading.jobs, **how) as opened,
         ):
             table = reading.noted(opened)
             if true_graph is not None:

@@ -100,7 +100,7 @@ def _learned_again(graph: PDAG, data: str, encoding: str | None) -> Iterator[tup
     known = {} if graph.knowledge is None else {"knowledge": graph.knowledge}
     learner = create_learner(STRUCTURE, how["algorithm"], {**how["options"], **known})
     columns: dict[str, Any] = {"only": graph.nodes, "learned": graph.read_as, "encoding": encoding}
-    with open_for(learner.takes, how["algorithm"], data, **columns, **how["reading"]) as table:
+    with open_for(learner._takes, how["algorithm"], data, **columns, **how["reading"]) as table:
         if table.n_rows != how["rows"]:
             why = f"it has {table.n_rows:,} rows, but the graph was learned from {how['rows']:,}"
         else:

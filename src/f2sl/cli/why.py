@@ -48,7 +48,7 @@ def why(
         learner.check_options()
         with (
             output.progress(quiet),
-            open_for(learner.takes, algorithm, reading.data, reading.jobs, **reading.options()) as table,
+            open_for(learner._takes, algorithm, reading.data, reading.jobs, **reading.options()) as table,
         ):
             check_pair([*table.names, *table.merged], a, b)
             found = explain_all(fit_learner(learner, table, {}, algorithm), [(a, b)], table)[a, b]

@@ -110,10 +110,10 @@ def bootstrap(
         reading["engine"], scheduler = "auto", scheduler or HERE
     with ExitStack() as own, _shown(chosen.verbose):
         with stage("reading the table"):
-            table = open_for(chosen.takes, type(chosen).__name__, data, n_jobs, **reading)
+            table = open_for(chosen._takes, type(chosen).__name__, data, n_jobs, **reading)
         if not isinstance(data, Table):
             own.enter_context(table)
-        held = own.enter_context(for_learning(_in_memory(table, method), n_jobs, chosen.size_matters))
+        held = own.enter_context(for_learning(_in_memory(table, method), n_jobs, chosen._size_matters))
         if out is not None:
             check_holds(out, [*held.names, *held.merged])
         warn_of_identifiers(held, stacklevel=3)

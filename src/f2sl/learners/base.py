@@ -68,17 +68,17 @@ class StructureLearner(Estimator):
         Names of the continuous columns that were replaced by normal scores of their ranks.
     """
 
-    takes: ClassVar[tuple[str, ...]] = ("discrete", "continuous", "mixed")
+    _takes: ClassVar[tuple[str, ...]] = ("discrete", "continuous", "mixed")
     """Kinds of tables that the learner accepts."""
-    requires: ClassVar[tuple[str, ...]] = ("_learn",)
+    _requires: ClassVar[tuple[str, ...]] = ("_learn",)
     """The methods that a learner must have."""
-    directs_all_edges: ClassVar[bool] = False
+    _directs_all_edges: ClassVar[bool] = False
     """True if the data distinguish a learned DAG from the others of its equivalence class."""
-    watches_time: ClassVar[bool] = False
+    _watches_time: ClassVar[bool] = False
     """True if `_learn` looks at ``fit.deadline`` itself, so that no checkpoint may raise TimeUp in it."""
-    size_matters: ClassVar[bool] = False
+    _size_matters: ClassVar[bool] = False
     """True if the size of numbers is information: ``transform="auto"`` leaves them as they are."""
-    preferred: ClassVar[Mapping[str, str]] = {}
+    _preferred: ClassVar[Mapping[str, str]] = {}
     """Score that "auto" stands for, by kind of table, where it is not the usual one."""
 
     knowledge: Knowledge | None = option("knowledge")
@@ -87,9 +87,9 @@ class StructureLearner(Estimator):
     verbose: bool = option("verbose")
 
     @classmethod
-    def wrong_attribute(cls) -> str | None:
+    def _wrong_attribute(cls) -> str | None:
         """Return an error message for a wrong class attribute, or None."""
-        return wrong_kinds(f"{cls.__name__}.takes", cls.takes)
+        return wrong_kinds(f"{cls.__name__}._takes", cls._takes)
 
     @property
     def dag_(self) -> DAG:
@@ -121,8 +121,8 @@ class StructureLearner(Estimator):
     def _preferring(self, kind: str) -> dict[str, Any]:
         """Return the options, with the learner's own preference in place of the score "auto"."""
         options = self.get_params()
-        if kind in self.preferred and options["score"] == "auto":
-            options["score"] = self.preferred[kind]
+        if kind in self._preferred and options["score"] == "auto":
+            options["score"] = self._preferred[kind]
         return options
 
     def summary(self) -> Summary:

@@ -59,9 +59,9 @@ class BOSS(StructureLearner):
     """
 
     strength_unit = "log score"
-    watches_time = True
+    _watches_time = True
 
-    preferred: ClassVar[Mapping[str, str]] = {CONTINUOUS: GAUSSIAN_SCORE}
+    _preferred: ClassVar[Mapping[str, str]] = {CONTINUOUS: GAUSSIAN_SCORE}
 
     score: str | Score = option("score", check=check_choice)
     equivalent_sample_size: float | None = option("equivalent_sample_size", None)

@@ -99,9 +99,9 @@ class SLLc(StructureLearner):
     ['bronc', 'lung']
     """
 
-    takes = ("discrete",)
+    _takes = ("discrete",)
     strength_unit = "log score"
-    watches_time = True
+    _watches_time = True
 
     score: str | Score = network_option("score")
     equivalent_sample_size: float = network_option("equivalent_sample_size")
@@ -168,9 +168,9 @@ class SLLg(StructureLearner):
     True
     """
 
-    takes = ("discrete",)
+    _takes = ("discrete",)
     strength_unit = "log score"
-    watches_time = True
+    _watches_time = True
 
     score: str | Score = network_option("score")
     equivalent_sample_size: float = network_option("equivalent_sample_size")

@@ -67,11 +67,11 @@ class DAGGNN(StructureLearner):
     [('cause', 'effect')]
     """
 
-    takes = ("discrete", "continuous")
+    _takes = ("discrete", "continuous")
     strength_unit = "weight"
-    directs_all_edges = True
-    size_matters = True
-    watches_time = True
+    _directs_all_edges = True
+    _size_matters = True
+    _watches_time = True
 
     threshold: float = option("threshold")
     standardize: bool = option("standardize")
@@ -85,9 +85,9 @@ class DAGGNN(StructureLearner):
     max_iter: int = option("max_iter")
     random_state: int = option("random_state")
 
-    def problems(self) -> Iterator[str]:
+    def _problems(self) -> Iterator[str]:
         """Yield all problems of the options, and a message if PyTorch is missing."""
-        yield from super().problems()
+        yield from super()._problems()
         try:
             import torch  # noqa: F401
         except ImportError as error:

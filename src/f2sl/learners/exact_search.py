@@ -59,9 +59,9 @@ class ExactSearch(StructureLearner):
     ['bronc', 'lung']
     """
 
-    takes = ("discrete",)
+    _takes = ("discrete",)
     strength_unit = "log score"
-    watches_time = True
+    _watches_time = True
 
     score: str | Score = option("score", "bdeu", check=check_set_score)
     equivalent_sample_size: float = option("equivalent_sample_size")

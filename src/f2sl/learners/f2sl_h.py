@@ -194,7 +194,7 @@ class F2SLh(StructureLearner):
     ['bronc', 'lung']
     """
 
-    preferred: ClassVar[Mapping[str, str]] = {CONTINUOUS: GAUSSIAN_SCORE, DISCRETE: "bds"}
+    _preferred: ClassVar[Mapping[str, str]] = {CONTINUOUS: GAUSSIAN_SCORE, DISCRETE: "bds"}
 
     relevance: str = option("relevance")
     alpha: float = option("alpha", 0.05)

@@ -196,7 +196,7 @@ def _fit(
             own.enter_context(display_for(learner.verbose))
         HELPERS.start()
         with stage("reading the table"):
-            table = open_for(learner.takes, called, data, learner.n_jobs, **reading)
+            table = open_for(learner._takes, called, data, learner.n_jobs, **reading)
             if not isinstance(data, Table):
                 own.enter_context(table)
             table = table if on_open is None else on_open(table)
@@ -204,7 +204,7 @@ def _fit(
                 own.enter_context(one_blas_thread())
             reading = {**reading, "transform": table.transform}
             seen = table.remarks
-            table = own.enter_context(for_learning(table, learner.n_jobs, learner.size_matters))
+            table = own.enter_context(for_learning(table, learner.n_jobs, learner._size_matters))
             notes = [*table.notes, *(note_of_jobs(learner.n_jobs) if learner.n_jobs else ())]
             if remarked:
                 scores = tuple(i for i, column in enumerate(table.columns) if column.is_scores)
@@ -225,7 +225,7 @@ def _fit(
         vars(learner).update(fit.found)
         if fit.complete and remarked and len(constraints.required):
             note_unsupported(learner, fit)
-        if isinstance(graph, DAG) and not learner.directs_all_edges:
+        if isinstance(graph, DAG) and not learner._directs_all_edges:
             dag, graph = graph, graph.to_cpdag(learner.knowledge)
             graph.dag = dag
             if getattr(learner, "stability", 0) != 0:
@@ -250,7 +250,7 @@ def _learned(learner: StructureLearner, fit: Fit, own: ExitStack) -> tuple[PDAG,
     """Open the engine and learn; return the graph, partial after a time limit, and the interrupt, if any."""
     deadline, interrupt = fit.deadline, None
     try:
-        with limited(None if learner.watches_time else deadline):
+        with limited(None if learner._watches_time else deadline):
             with fit.timed("prepare"):
                 fit.engine = own.enter_context(learner._open(fit))
             graph = learner._learn(fit)

@@ -137,21 +137,21 @@ class LocalToGlobal(StructureLearner):
     stability: int | None = option("stability")
 
     @property
-    def takes(self) -> tuple[str, ...]:  # type: ignore[override]
+    def _takes(self) -> tuple[str, ...]:  # type: ignore[override]
         """Kinds of columns that the learner of parents and children accepts."""
-        kinds: tuple[str, ...] = LOCAL.load(self.pc).takes if self.local is None else self.local.takes
+        kinds: tuple[str, ...] = LOCAL.load(self.pc)._takes if self.local is None else self.local._takes
         return kinds
 
-    def problems(self) -> Iterator[str]:
+    def _problems(self) -> Iterator[str]:
         """Yield all problems of the options, including those of the parts."""
         if self.local is None or isinstance(self.local, LocalLearner):
             try:
-                yield from self._local().problems()
+                yield from self._local()._problems()
             except OptionError as error:
                 yield str(error)
         if isinstance(self.orient, ByTests | ByScore):
-            yield from self.orient.problems()
-        yield from super().problems()
+            yield from self.orient._problems()
+        yield from super()._problems()
 
     def _local(self) -> LocalLearner:
         """Return the learner of the first step, without symmetry, which the second step applies."""

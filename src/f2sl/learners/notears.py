@@ -78,11 +78,11 @@ class NOTEARS(StructureLearner):
     True
     """
 
-    takes = ("discrete", "continuous")
+    _takes = ("discrete", "continuous")
     strength_unit = "weight"
-    directs_all_edges = True
-    size_matters = True
-    watches_time = True
+    _directs_all_edges = True
+    _size_matters = True
+    _watches_time = True
 
     threshold: float = option("threshold")
     standardize: bool = option("standardize")

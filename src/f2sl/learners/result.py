@@ -103,7 +103,7 @@ def _origin(learner: StructureLearner, reading: Mapping[str, Any], n_rows: int) 
 
 def note_unsupported(learner: StructureLearner, fit: Fit) -> None:
     """Add a note on required edges whose ends a marginal test finds independent."""
-    if learner.directs_all_edges:
+    if learner._directs_all_edges:
         return  # by weights, without tests: these learners look at the weights themselves
     required = fit.constraints.required
     test = make_test(fit.engine, getattr(learner, "alpha", 0.01), getattr(learner, "ci_test", "auto"))

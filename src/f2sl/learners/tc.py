@@ -62,7 +62,7 @@ class TC(StructureLearner):
     """
 
     strength_unit = "-log10 p"
-    takes = ("continuous",)
+    _takes = ("continuous",)
 
     alpha: float = option("alpha")
     max_left_out: int = option("max_left_out")

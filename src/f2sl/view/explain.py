@@ -82,7 +82,7 @@ def explain(model: Any, a: str, b: str, data: Any = None, **reading: Any) -> Exp
         return Explainer(model).explain(a, b)
     with ExitStack() as own:
         learned = model.graph_.read_as
-        table = open_for(model.takes, type(model).__name__, data, model.n_jobs, learned=learned, **reading)
+        table = open_for(model._takes, type(model).__name__, data, model.n_jobs, learned=learned, **reading)
         if not isinstance(data, Table):
             own.enter_context(table)
         return explain_all(model, [(a, b)], table)[a, b]
@@ -138,7 +138,7 @@ def is_learned_from(model: Any, table: Table) -> bool:
     except OptionError:
         return False
     names = sorted(model.feature_names_in_)
-    return table.kind in model.takes and sorted(table.names) == names and table.n_rows == model.n_rows_
+    return table.kind in model._takes and sorted(table.names) == names and table.n_rows == model.n_rows_
 
 
 def check_pair(names: Sequence[str], a: str, b: str) -> None:

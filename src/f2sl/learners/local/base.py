@@ -178,12 +178,12 @@ class LocalLearner(Estimator):
     everything independent of the target given a set that determines it. Each algorithm says how it treats a
     pair that has too few samples even without a conditioning set.
 
-    `takes` lists the kinds of columns that the learner accepts: an engine counts states, or has the moments
+    `_takes` lists the kinds of columns that the learner accepts: an engine counts states, or has the moments
     of numbers. `strength_unit` names the unit of the strengths of links.
     """
 
-    takes: ClassVar[tuple[str, ...]] = ("discrete", "continuous", "mixed")
-    requires: ClassVar[tuple[tuple[str, str], ...]] = (("learn_one", "search"), ("learn_all", "search"))
+    _takes: ClassVar[tuple[str, ...]] = ("discrete", "continuous", "mixed")
+    _requires: ClassVar[tuple[tuple[str, str], ...]] = (("learn_one", "search"), ("learn_all", "search"))
     """Methods that a learner must have, each or the one in its place."""
     finds_blankets: ClassVar[bool] = False
     """True if the sets are Markov blankets, which may contain variables without a link to the target."""
@@ -196,9 +196,9 @@ class LocalLearner(Estimator):
         return "-log10 p"
 
     @classmethod
-    def wrong_attribute(cls) -> str | None:
+    def _wrong_attribute(cls) -> str | None:
         """Return an error message for a wrong class attribute, or None."""
-        return wrong_kinds(f"{cls.__name__}.takes", cls.takes)
+        return wrong_kinds(f"{cls.__name__}._takes", cls._takes)
 
     def with_constraints(self, rules: Constraints) -> Self:
         """Set the constraints, by variable number, that the learned sets obey; return the learner."""

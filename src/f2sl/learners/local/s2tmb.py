@@ -36,7 +36,7 @@ def explore(run: Run, targets: Collection[int]) -> None:
 class S2TMB(LocalLearner):
     """Markov blanket by best networks, neighbors and spouses together."""
 
-    takes = ("discrete",)
+    _takes = ("discrete",)
     strength_unit = "log score"
     finds_blankets = True
 
@@ -68,7 +68,7 @@ class S2TMB(LocalLearner):
 class S2TMBPC(LocalLearner):
     """Parents and children by best networks that hold the spouses as well; no symmetry is needed."""
 
-    takes = ("discrete",)
+    _takes = ("discrete",)
     strength_unit = "log score"
 
     score: str | Score = network_option("score")

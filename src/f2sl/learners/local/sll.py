@@ -27,7 +27,7 @@ from f2sl.stats.scores.base import Score
 class SLLPC(LocalLearner):
     """Parents and children by the best network over the target, its neighbors and each candidate."""
 
-    takes = ("discrete",)
+    _takes = ("discrete",)
     strength_unit = "log score"
 
     score: str | Score = network_option("score")
@@ -76,7 +76,7 @@ def agreed(run: Run, target: int) -> dict[int, float]:
 class SLL(LocalLearner):
     """Markov blanket by best networks: neighbors that both ends name, and spouses that either end names."""
 
-    takes = ("discrete",)
+    _takes = ("discrete",)
     strength_unit = "log score"
     finds_blankets = True
 

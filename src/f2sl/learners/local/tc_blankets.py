@@ -38,7 +38,7 @@ def _finished(found: Neighborhood) -> Search[Neighborhood]:
 class TCBlankets(LocalLearner):
     """Markov blankets of real-valued variables, from correlations given all other variables."""
 
-    takes = ("continuous",)
+    _takes = ("continuous",)
     finds_blankets = True
 
     alpha: float = option("alpha")

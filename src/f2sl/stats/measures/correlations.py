@@ -32,7 +32,7 @@ class OfCorrelations(Measure):
     """Base of the measures that are functions of the correlation, growing with its absolute value."""
 
     kinds = (CONTINUOUS,)
-    requires = "of"
+    _requires = "of"
 
     def of(self, correlations: Floats) -> Floats:
         """Return the values that belong to correlations."""

@@ -68,7 +68,7 @@ FRACTION_TERMS = 40
 class CITest(Configured):
     """Base of the tests of conditional independence: options, and a method that gives p-values."""
 
-    requires = "p_values"
+    _requires = "p_values"
 
     def p_values(self, data: Any, x: Integers, y: Integers, given: Integers) -> Floats:
         """Return the p-value of each question; NaN where the test is unreliable.
@@ -103,7 +103,7 @@ class CITest(Configured):
 class BindingTest(CITest):
     """Base class of tests with their own `bind`, which also gives the p-values."""
 
-    requires = "bind"
+    _requires = "bind"
 
     def p_values(self, data: Any, x: Integers, y: Integers, given: Integers) -> Floats:
         """Return the p-value of each question; NaN where the test is unreliable."""
@@ -309,7 +309,7 @@ class EnoughRows:
 class OnTables(BindingTest):
     """Base of the tests whose statistic is a formula on contingency tables."""
 
-    requires = "formula"
+    _requires = "formula"
     bound: type[TableTest] = TableTest
     """Class of the test on an engine's counts."""
 

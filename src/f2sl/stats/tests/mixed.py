@@ -61,7 +61,7 @@ class MixedTest(BindingTest):
     """Base of the tests of states and numbers together."""
 
     kinds = (MIXED,)
-    requires = "statistics"
+    _requires = "statistics"
 
     def statistics(
         self, engine: MixedEngine, x: Integers, y: Integers, given: Integers
