@@ -27,7 +27,7 @@ KINDS = {
     "dag-gnn": ("continuous",),
 }
 CASES = [
-    (entry.name, kind) for entry in STRUCTURE.registered() for kind in KINDS.get(entry.name, ("states",))
+    (entry.name, kind) for entry in STRUCTURE.registered() for kind in KINDS.get(entry.name, ("discrete",))
 ]
 
 
