@@ -13,7 +13,7 @@ from f2sl.data.moments import Moments
 from f2sl.data.open import open_table
 from f2sl.errors import OptionError
 from f2sl.learners.fit import Fit
-from f2sl.learners.orientation import orient_by_score
+from f2sl.learners.local_to_global import orient_by_score
 from f2sl.search.orders import search_orders
 from f2sl.stats.choose import make_score
 from gaussian_tools import population
@@ -116,7 +116,7 @@ def test_climbs_begin_with_the_graph_of_the_tests_and_with_no_edge(monkeypatch, 
         given.append(sorted(map(tuple, start.tolist())))
         return orient_by_score(*arguments, start=start, **options)
 
-    monkeypatch.setattr("f2sl.learners.orientation.orient_by_score", listening)
+    monkeypatch.setattr("f2sl.learners.local_to_global.orient_by_score", listening)
     f2sl.F2SLh(search="hill-climbing", max_parents=most, stability=0).fit(collider_by_late_names())
     assert given == [usable, []]
 
@@ -129,7 +129,7 @@ def test_the_better_climb_is_kept(monkeypatch, first_is_better):
             return graph, climbed
         return graph.__class__(graph.nodes, []), dataclasses.replace(climbed, score=climbed.score - 1.0)
 
-    monkeypatch.setattr("f2sl.learners.orientation.orient_by_score", worse)
+    monkeypatch.setattr("f2sl.learners.local_to_global.orient_by_score", worse)
     graph = f2sl.F2SLh(search="hill-climbing").fit(collider_by_late_names()).graph_
     assert graph.directed_edges == [("y", "c"), ("z", "c"), ("c", "d")]
 

@@ -14,7 +14,7 @@ import f2sl
 from f2sl import Knowledge
 from f2sl.constraints import Constraints
 from f2sl.data.memory.table import MemoryTable
-from f2sl.learners import gsbn, orientation, pc_stable
+from f2sl.learners import gsbn, local_to_global, pc_stable
 from f2sl.learners.local import base
 from f2sl.learners.local.growing import Grower
 from f2sl.learners.registries import LOCAL, MARKOV_BLANKET, STRUCTURE
@@ -312,7 +312,7 @@ def test_perfect_answers_and_true_knowledge_give_the_mpdag():
 def taught(learner, n, answers):
     """Fit a learner that is given these answers to its questions, whatever the data."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (base, gsbn, pc_stable, orientation):
+        for module in (base, gsbn, local_to_global, pc_stable):
             patch.setattr(module, "make_test", lambda *data, **how: answers)
         return learner.fit(table_of([[0, 1]] * n))
 

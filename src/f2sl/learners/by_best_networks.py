@@ -21,7 +21,7 @@ from f2sl.learners.base import StructureLearner
 from f2sl.learners.fit import Fit
 from f2sl.learners.local.by_score import Found, Run, network_option
 from f2sl.learners.local.sll import blanket, explore_blankets, explore_neighbors
-from f2sl.learners.orientation import orient_by_score
+from f2sl.learners.local_to_global import orient_by_score
 from f2sl.learners.skeleton import Skeleton, constrained, join
 from f2sl.stats.choose import make_score
 from f2sl.stats.scores.base import Score

@@ -10,8 +10,7 @@ from f2sl.graph import PDAG
 from f2sl.learners.base import StructureLearner
 from f2sl.learners.fit import Fit
 from f2sl.learners.local.fcbf import FCBF
-from f2sl.learners.local_to_global import local_to_global
-from f2sl.learners.orientation import ByScore, ByTests
+from f2sl.learners.local_to_global import ByScore, ByTests, local_to_global
 from f2sl.stats.choose import check_choice
 from f2sl.stats.measures.base import Measure
 from f2sl.stats.scores.base import Score

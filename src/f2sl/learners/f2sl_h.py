@@ -391,7 +391,7 @@ class F2SLh(StructureLearner):
         self, fit: Fit, score: FamilyScores, cost: float, skeleton: Skeleton, start: DAG
     ) -> tuple[DAG, float]:
         """Climb from the usable edges of the graph of the tests, and from no edge."""
-        from f2sl.learners.orientation import orient_by_score
+        from f2sl.learners.local_to_global import orient_by_score
         from f2sl.search.admissible import Admissible
         from f2sl.search.hill_climbing import Families
 
