@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from f2sl._arrays import Integers
 from f2sl._deadline import keeping
@@ -26,10 +26,12 @@ from f2sl.learners.local.base import LocalLearner, Neighborhoods, apply_constrai
 from f2sl.learners.local.separating_sets import named_sets
 from f2sl.learners.registries import LOCAL
 from f2sl.learners.skeleton import Skeleton, constrained, join, weighted_dag
-from f2sl.search.hill_climbing import Climbed, Families, hill_climb
 from f2sl.stats.choose import check_choice, kind_of_engine, make_score, make_test
 from f2sl.stats.scores.base import Score
 from f2sl.stats.tests.base import CITest
+
+if TYPE_CHECKING:
+    from f2sl.search.hill_climbing import Climbed, Families
 
 
 class ByTests(Estimator):
@@ -110,6 +112,8 @@ def orient_by_score(
 
     Variables are numbered in the order of `names`, which are sorted.
     """
+    from f2sl.search.hill_climbing import hill_climb
+
     # The first climb adds most edges of the skeleton one by one; later climbs are short.
     share = 1.0 / (len(skeleton.edges) + max_stall + 1)
     with stage("hill climbing") as advance:
