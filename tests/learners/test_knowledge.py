@@ -107,7 +107,7 @@ class TestObedience:
 
     @pytest.mark.parametrize("name", ["f2sl-h", "boss", "f2sl-c", "mmhc", "pc-stable"])
     @pytest.mark.parametrize(
-        ("kinds", "missing"),
+        ("kinds", "is_missing"),
         [(MIXED, False), (MIXED, True), (("discrete",) * N, True)],
         ids=["mixed", "mixed with gaps", "states with gaps"],
     )
