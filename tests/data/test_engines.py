@@ -10,7 +10,7 @@ from f2sl.data.column import CONTINUOUS
 from f2sl.data.dask import engine as counting
 from f2sl.data.dask.runtime import Cluster
 from f2sl.data.dask.table import DaskTable
-from f2sl.data.stream.table import StreamTable
+from f2sl.data.stream import StreamTable
 from f2sl.learners.registries import LOCAL, MARKOV_BLANKET, STRUCTURE
 from marks import compiled_only
 from mixed_tools import drawn_missing, mixed_columns, mixed_table

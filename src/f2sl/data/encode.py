@@ -36,8 +36,8 @@ from f2sl.data.check import (
 )
 from f2sl.data.column import CONTINUOUS, DISCRETE, MAX_STATES, Column, code_type
 from f2sl.data.dates import DAYS, DateReader, reader_of, written
-from f2sl.data.frames import Part, Source, Without, open_source, rows_by_weight
-from f2sl.data.identifiers import MANY_LABELS, balanced, identifies
+from f2sl.data.frames import Source, open_source, rows_by_weight
+from f2sl.data.identifiers import MANY_LABELS, balanced, frequent_labels, identifies, pooled_codes
 from f2sl.data.integers import block_width, encode_integers
 from f2sl.data.kinds import (
     AS_ONE,
@@ -51,8 +51,7 @@ from f2sl.data.kinds import (
 from f2sl.data.memory.table import MemoryTable
 from f2sl.data.names import is_nameless, listing
 from f2sl.data.notes import LIKE_ONE, describe_constant
-from f2sl.data.pooling import frequent_labels, pooled_codes
-from f2sl.data.remarks import KEEP, dates_read, integers_read, note_on
+from f2sl.data.remarks import BY_PARTS, KEEP, dates_read, integers_read, note_on
 from f2sl.data.values import LAST_EXACT, RawColumn, Refused, chosen_rows, number_of
 
 LEFT_OUT, REFUSED = "left out", "refused"
@@ -81,7 +80,7 @@ def encode(
     source = open_source(data, None if reading.drop else reading.names)
     na_found = set(found)
     if reading.na:
-        source = Without(source, reading.na, na_found)
+        source = source.without(reading.na, na_found)
     indices, names, parts, wrong = chosen_columns(source.names, reading)
     rows, refused = None, None
     if reading.weights in names:
@@ -93,7 +92,7 @@ def encode(
             refused = error
         names, parts = names[:at] + names[at + 1 :], parts[:at] + parts[at + 1 :]
     if rows is not None or names != source.names:
-        source = Part(source, indices, names, rows)
+        source = source.part(indices, names, rows)
     encoder = Encoder(source, reading, parts, wrong, notes, na_found)
     if refused is not None:
         encoder.problems.add(refused.reason, str(reading.weights), refused.detail)
@@ -336,7 +335,7 @@ class Encoder:
                 if column.form == "labels" and like_written_numbers(column.labels, self.n_kept):
                     self._leave_out(i, _written(column), TO_NUMBERS)
                 else:
-                    self._leave_out(i, f"{like}, {LIKE_ONE}", KEEP)
+                    self._leave_out(i, f"{like}, {LIKE_ONE}", KEEP + BY_PARTS * (column.unit == DAYS))
                 return True
             kind, k, why = self._choose(name, column)
             if many_labels and may_choose and self._beside_numbers:

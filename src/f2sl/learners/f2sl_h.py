@@ -380,7 +380,7 @@ class F2SLh(StructureLearner):
         Only for states without missing values.
         """
         from f2sl.search.orders.determined import Likelihoods
-        from f2sl.stats.scores.likelihood import LogLikelihood
+        from f2sl.stats.scores.tables import LogLikelihood
 
         counts = fit.engine.counts
         if kind_of_engine(fit.engine) != DISCRETE or counts is None or counts.presence.any:

@@ -223,8 +223,12 @@ def _fit(
         learner._begin(fit, table)
         graph, interrupt = _learned(learner, fit, own)
         vars(learner).update(fit.found)
-        if fit.complete and remarked and len(constraints.required):
-            note_unsupported(learner, fit)
+        if fit.complete and remarked:
+            if len(constraints.required):
+                note_unsupported(learner, fit)
+            embedded = getattr(fit.engine, "__dict__", {}).get("embedded")  # if this learner has used it
+            if embedded is not None and embedded.note:
+                fit.notes.append(embedded.note)
         if isinstance(graph, DAG) and not learner._directs_all_edges:
             dag, graph = graph, graph.to_cpdag(learner.knowledge)
             graph.dag = dag

@@ -57,7 +57,7 @@ CI_TESTS.add(
 )
 CI_TESTS.add(
     "x2",
-    "f2sl.stats.tests.x2:X2",
+    "f2sl.stats.tests.g2:X2",
     "Pearson's chi-squared test on contingency tables",
     "Pearson 1900",
     kinds=(DISCRETE,),
@@ -87,7 +87,7 @@ CI_TESTS.add(
 SCORES = Registry("score", "f2sl.stats.scores.base:Score")
 SCORES.add(
     "bdeu",
-    "f2sl.stats.scores.dirichlet:BDeu",
+    "f2sl.stats.scores.tables:BDeu",
     "marginal likelihood under Dirichlet priors that equivalent networks share",
     "Heckerman, Geiger and Chickering 1995",
     kinds=(DISCRETE,),
@@ -95,21 +95,21 @@ SCORES.add(
 )
 SCORES.add(
     "bds",
-    "f2sl.stats.scores.dirichlet:BDs",
+    "f2sl.stats.scores.tables:BDs",
     "marginal likelihood under Dirichlet priors over the parents' configurations that occur",
     "Scutari 2016",
     kinds=(DISCRETE,),
 )
 SCORES.add(
     "k2",
-    "f2sl.stats.scores.dirichlet:K2",
+    "f2sl.stats.scores.tables:K2",
     "marginal likelihood under uniform Dirichlet priors",
     "Cooper and Herskovits 1992",
     kinds=(DISCRETE,),
 )
 SCORES.add(
     "bic",
-    "f2sl.stats.scores.likelihood:BIC",
+    "f2sl.stats.scores.tables:BIC",
     "maximum log likelihood less log(N) / 2 for each parameter",
     "Schwarz 1978",
     kinds=(DISCRETE,),
@@ -117,7 +117,7 @@ SCORES.add(
 )
 SCORES.add(
     "aic",
-    "f2sl.stats.scores.likelihood:AIC",
+    "f2sl.stats.scores.tables:AIC",
     "maximum log likelihood less 1 for each parameter",
     "Akaike 1974",
     kinds=(DISCRETE,),
@@ -154,7 +154,7 @@ SCORES.add(
 MEASURES = Registry("measure", "f2sl.stats.measures.base:Measure")
 MEASURES.add(
     "su",
-    "f2sl.stats.measures.information:SU",
+    "f2sl.stats.measures.pairs:SU",
     "symmetrical uncertainty",
     "Press and others 1988",
     kinds=(DISCRETE,),
@@ -162,7 +162,7 @@ MEASURES.add(
 )
 MEASURES.add(
     "r2",
-    "f2sl.stats.measures.correlations:R2",
+    "f2sl.stats.measures.pairs:R2",
     "squared correlation",
     "Pearson 1896",
     kinds=(CONTINUOUS,),
@@ -170,7 +170,7 @@ MEASURES.add(
 )
 MEASURES.add(
     "correlation",
-    "f2sl.stats.measures.correlations:Correlation",
+    "f2sl.stats.measures.pairs:Correlation",
     "correlation without its sign",
     "Pearson 1896",
     kinds=(CONTINUOUS,),
@@ -178,7 +178,7 @@ MEASURES.add(
 )
 MEASURES.add(
     "information",
-    "f2sl.stats.measures.mixed:Explained",
+    "f2sl.stats.measures.pairs:Explained",
     "1 - exp(-2 MI), which is r^2 of two numbers",
     "Joe 1989",
     kinds=(DISCRETE, CONTINUOUS, MIXED),
@@ -186,7 +186,7 @@ MEASURES.add(
 )
 MEASURES.add(
     "mi",
-    "f2sl.stats.measures.information:MI",
+    "f2sl.stats.measures.pairs:MI",
     "mutual information in nats",
     "Shannon 1948",
     kinds=(DISCRETE, CONTINUOUS, MIXED),

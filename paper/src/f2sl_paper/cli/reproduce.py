@@ -10,10 +10,10 @@ import typer
 
 from f2sl._threads import note_of_jobs
 from f2sl.cli.errors import PartlyFailed
-from f2sl.cli.help import examples
 from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import OUTPUT, Silent, in_terms_of_flags
 from f2sl.cli.output import count
+from f2sl.cli.program import examples
 from f2sl.errors import OptionError, printable
 from f2sl_paper.cli.report import write_report
 
