@@ -15,7 +15,7 @@ import sys
 import f2sl
 from f2sl.data.memory.engine import MemoryEngine
 from f2sl.data.open import open_table
-from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
+from f2sl.learners.registries import LOCAL, MARKOV_BLANKET
 from f2sl_paper.harness.machine import least_seconds
 from sampling import GRAM_PRODUCT, gram_product
 

@@ -30,7 +30,7 @@ from comparing.data import NETWORKS, draw, network_of
 from comparing.page import put
 from f2sl._threads import resolve_jobs
 from f2sl.errors import F2SLWarning
-from f2sl.learners.base import STRUCTURE
+from f2sl.learners.registries import STRUCTURE
 from f2sl.learners.resample import METHODS, Resampling
 from f2sl_paper.figures import FAINT, as_svg, look
 from f2sl_paper.harness.job import DONE, Ended

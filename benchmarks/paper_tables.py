@@ -24,7 +24,7 @@ import numpy as np
 import f2sl
 from f2sl.data.memory.engine import MemoryEngine
 from f2sl.data.open import open_table
-from f2sl.learners.local.base import LOCAL
+from f2sl.learners.registries import LOCAL
 from f2sl_paper.paper import Figure, figures
 from f2sl_paper.supplement import Supplement
 

@@ -9,8 +9,7 @@ from typer.main import get_command
 
 from f2sl.cli.program import app
 from f2sl.graph import write_atomically
-from f2sl.learners.base import STRUCTURE
-from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
+from f2sl.learners.registries import LOCAL, MARKOV_BLANKET, STRUCTURE
 from f2sl.stats.registries import CI_TESTS, MEASURES, SCORES
 from f2sl.view.plot import Picture
 

@@ -22,7 +22,7 @@ import pandas as pd
 
 import f2sl
 from f2sl import _ahead, _shortcuts
-from f2sl.learners.base import STRUCTURE
+from f2sl.learners.registries import STRUCTURE
 
 WITHOUT_KERNELS = ("dag-gnn", "notears")
 N_ROWS = 1000

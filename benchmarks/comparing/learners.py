@@ -16,9 +16,8 @@ from f2sl.data.memory.engine import MemoryEngine
 from f2sl.data.open import open_table
 from f2sl.errors import OptionError
 from f2sl.graph import DAG
-from f2sl.learners.base import STRUCTURE
-from f2sl.learners.local.base import LOCAL
 from f2sl.learners.local.fcbf import FCBF, relevance_graph
+from f2sl.learners.registries import LOCAL, STRUCTURE
 from f2sl.search.hill_climbing import hill_climb
 from f2sl.stats.choose import make_score, related_pairs
 from f2sl_paper.settings import LEARNERS, PAPER, options_of
@@ -116,17 +115,17 @@ def with_parts(parts: Collection[str]) -> Any:
                 return super().relevant(engine)
             return relevance_graph(engine.n_variables, related_pairs(engine, DELTA, self.measure)())
 
-        def find_all(self, relevant: Any, *tests: Any) -> Any:
+        def select(self, relevant: Any, *tests: Any) -> Any:
             if "confirmed" in parts:
-                return super().find_all(relevant, *tests)
+                return super().select(relevant, *tests)
             return FCBF(ties=self.ties, measure=self.measure).select(relevant)
 
     class Partly(whole):  # type: ignore[misc]
-        def _local_learner(self) -> Any:
-            return Candidates(**super()._local_learner().get_params())
+        def _local(self, *what: Any) -> Any:
+            return Candidates(**super()._local(*what).get_params())
 
-        def _likelihoods(self, engine: Any) -> Any:
-            return super()._likelihoods(engine) if "hidden parents" in parts else None
+        def _likelihoods(self, fit: Any) -> Any:
+            return super()._likelihoods(fit) if "hidden parents" in parts else None
 
     return Partly(
         symmetry="or" if "or" in parts else "and",

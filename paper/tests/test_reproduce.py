@@ -12,8 +12,7 @@ import pytest
 
 from cli_process import f2sl, together
 from f2sl.errors import FileError, OptionError
-from f2sl.learners.base import STRUCTURE
-from f2sl.learners.local.base import LOCAL
+from f2sl.learners.registries import LOCAL, STRUCTURE
 from f2sl_paper import plan, settings, sources, store, worker
 from f2sl_paper.harness.job import DONE, FAILED, OVER_MEMORY, OVER_TIME, SKIPPED, Limits
 from f2sl_paper.harness.schedule import Known, Schedule

@@ -70,6 +70,8 @@ if TYPE_CHECKING:
     from f2sl.learners.local.sll import SLLPC as SLLPC
     from f2sl.learners.local.stmb import STMB as STMB
     from f2sl.learners.local.tc_blankets import TCBlankets as TCBlankets
+    from f2sl.learners.local_to_global import ByScore as ByScore
+    from f2sl.learners.local_to_global import ByTests as ByTests
     from f2sl.learners.local_to_global import LocalToGlobal as LocalToGlobal
     from f2sl.learners.mmhc import MMHC as MMHC
     from f2sl.learners.mmhc import MMHCc as MMHCc
@@ -117,6 +119,8 @@ _HOMES = {
     "BIC": "stats.scores.tables",
     "bootstrap": "confidence",
     "BOSS": "learners.boss",
+    "ByScore": "learners.local_to_global",
+    "ByTests": "learners.local_to_global",
     "check": "data.open",
     "CITest": "stats.tests.base",
     "compare": "graph",

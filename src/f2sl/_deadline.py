@@ -100,8 +100,9 @@ def current() -> Deadline:
     return _current.get() or Deadline()
 
 
-class keeping:
-    """Block that ends early, without an error, at the time limit or on Ctrl-C, and keeps what it has found.
+@contextmanager
+def keeping(undone: str, found: Callable[[], bool] = lambda: True) -> Iterator[None]:
+    """End a block early, without an error, at the time limit or on Ctrl-C, and keep what it has found.
 
     The current deadline then remembers that the work has stopped. Without a current one, nothing is caught.
 
@@ -112,26 +113,18 @@ class keeping:
     found : callable
         Whether there is something to keep; otherwise the block ends like any other.
     """
-
-    def __init__(self, undone: str, found: Callable[[], bool] = lambda: True) -> None:
-        self._undone, self._found = undone, found
-
-    def __enter__(self) -> None:
-        self._deadline = _current.get()
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
-        deadline = self._deadline
+    deadline = _current.get()
+    try:
+        yield
+    except (TimeUp, KeyboardInterrupt) as error:
         # A second Ctrl-C, while the result is put together, is an interrupt like any other.
-        if deadline is None or deadline.stopped or not isinstance(error, TimeUp | KeyboardInterrupt):
-            return False
-        if not self._found():
-            return False
-        deadline.stop(self._undone, isinstance(error, KeyboardInterrupt))
-        return True
+        if deadline is None or deadline.stopped or not found():
+            raise
+        deadline.stop(undone, isinstance(error, KeyboardInterrupt))
 
 
 def checkpoint() -> None:
     """Raise :class:`TimeUp` if the current deadline has passed and the work has not stopped yet."""
     deadline = _current.get()
-    if deadline is not None and deadline.passed and not deadline.stopped:
+    if deadline is not None and deadline.seconds is not None and deadline.passed and not deadline.stopped:
         raise TimeUp

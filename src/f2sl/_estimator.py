@@ -88,9 +88,9 @@ class Estimator:
 
     def check_options(self) -> None:
         """Raise one error for all invalid options."""
-        refuse(self.problems())
+        refuse(self._problems())
 
-    def problems(self) -> Iterator[str]:
+    def _problems(self) -> Iterator[str]:
         """Yield all problems of the options; learners add checks that involve several options."""
         fields = {field.name: field for field in dataclasses.fields(self)}  # type: ignore[arg-type]
         for name in self.option_defaults():
@@ -118,7 +118,7 @@ class Estimator:
             estimator_type=None,
             target_tags=TargetTags(required=False),
             input_tags=InputTags(
-                categorical=True, string=True, allow_nan="mixed" in getattr(self, "takes", ())
+                categorical=True, string=True, allow_nan="mixed" in getattr(self, "_takes", ())
             ),
         )
 

@@ -299,6 +299,13 @@ _OPTIONS = (
         '"g2" or "x2" for states, "fisher-z" for numbers, "dg" or "cg" for both together. '
         'The default "auto" is G2 for states, Fisher\'s z for numbers, and dg for both together.',
     ),
+    Option(
+        "local",
+        object,
+        _anything,
+        "Learner of each variable's neighbors, with its options, in place of the one that pc names.",
+        commands=(),
+    ),
     Option("pc", str, _anything, "Learner of each variable's neighbors.", "fcbf"),
     Option(
         "pc_options",
@@ -466,7 +473,7 @@ _OPTIONS = (
 PURPOSES = {
     "Relevance of pairs": ("delta", "relevance", "k", "measure", "ties", "clean_up"),
     "Independence tests": ("alpha", "ci_test", "max_cond_vars", "max_left_out"),
-    "Links and directions": ("pc", "pc_options", "symmetry", "orient", "skeleton_only", "start"),
+    "Links and directions": ("local", "pc", "pc_options", "symmetry", "orient", "skeleton_only", "start"),
     "Scores and searches": (
         "score",
         "equivalent_sample_size",

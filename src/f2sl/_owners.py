@@ -14,9 +14,9 @@ from f2sl._synonyms import SAME_OPTIONS, option_answer
 from f2sl.errors import unknown_name
 
 REGISTRIES = {
-    "learn": ("f2sl.learners.base", "STRUCTURE"),
-    "learn_pc": ("f2sl.learners.local.base", "LOCAL"),
-    "learn_mb": ("f2sl.learners.local.base", "MARKOV_BLANKET"),
+    "learn": ("f2sl.learners.registries", "STRUCTURE"),
+    "learn_pc": ("f2sl.learners.registries", "LOCAL"),
+    "learn_mb": ("f2sl.learners.registries", "MARKOV_BLANKET"),
 }
 """Places of the learners' registries, by the function that takes their names."""
 
@@ -89,7 +89,7 @@ def what_it_finds(name: object, asked: Any) -> str | None:
 
     Examples
     --------
-    >>> from f2sl.learners.base import STRUCTURE
+    >>> from f2sl.learners.registries import STRUCTURE
     >>> what_it_finds("iamb", STRUCTURE)
     "it finds Markov blankets (learn_mb); 'gsbn' learns graphs from these"
     """

@@ -39,8 +39,7 @@ class Display:
         """Receive a note to print on a line."""
 
 
-_NOBODY = Display()
-_current: ContextVar[Display] = ContextVar("f2sl_display")
+_current: ContextVar[Display | None] = ContextVar("f2sl_display", default=None)
 _in_place: list[Display] = []
 
 
@@ -56,6 +55,11 @@ def showing(display: Display) -> Iterator[Display]:
         _current.reset(token)
 
 
+def _unseen(share: float) -> None:
+    """Report to nobody."""
+    checkpoint()
+
+
 @contextmanager
 def stage(name: str) -> Iterator[Callable[[float], None]]:
     """Report a stage to the current display; yield a function that reports finished shares.
@@ -63,7 +67,10 @@ def stage(name: str) -> Iterator[Callable[[float], None]]:
     Its beginning and each report are checkpoints of the time limit.
     """
     checkpoint()
-    display = _current.get(_NOBODY)
+    display = _current.get()
+    if display is None:
+        yield _unseen
+        return
     display.begin(name)
 
     def advance(share: float) -> None:

@@ -48,7 +48,7 @@ class Registry:
     noun : str
         Noun for an entry in messages.
     base : str, optional
-        Where the class is, ``"module:Class"``, that all entries are derived from. Its `requires` names the
+        Where the class is, ``"module:Class"``, that all entries are derived from. Its `_requires` names the
         methods that they must have.
 
     Examples
@@ -63,6 +63,7 @@ class Registry:
         self.noun = noun
         self._base = base
         self._entries: dict[str, Entry] = {}
+        self._loaded: dict[str, tuple[Entry, Any]] = {}
 
     def add(self, name: str, location: str | type, summary: str, reference: str = "", **facts: Any) -> None:
         """Register a class, or say where it is: ``"module:Class"``.
@@ -117,6 +118,10 @@ class Registry:
 
     def load(self, name: str) -> Any:
         """Import and return the entry of that name; an unknown name is an error that lists the known ones."""
+        if isinstance(name, str) and name in self._loaded:
+            entry, loaded = self._loaded[name]  # once a class is checked, it need not be checked again
+            if self._entries.get(name) is entry:
+                return loaded
         if not isinstance(name, str) or name not in self:
             raise OptionError(unknown_name(self.noun, name, self._entries, what_it_finds(name, self)))
         name = self.resolve(name)
@@ -125,12 +130,13 @@ class Registry:
         except AttributeError as error:
             raise OptionError(f"{self.noun} {name!r}: {error}") from None
         self._check(name, loaded)
+        self._loaded[name] = self._entries[name], loaded
         return loaded
 
     def _check(self, name: str, found: Any) -> None:
         """Raise an error for a class that lacks a method."""
         if self._base:
-            message = what_is_wrong(found, _class_at(self._base)) or found.wrong_attribute()
+            message = what_is_wrong(found, _class_at(self._base)) or found._wrong_attribute()
             if message:
                 raise OptionError(f"{self.noun} {name!r}: {message}")
 
@@ -152,12 +158,13 @@ def _class_at(location: str) -> Any:
 def what_is_wrong(found: Any, base: type) -> str | None:
     """Return an error message if a class does not implement `base`, or None.
 
-    A class that names methods in `requires` has them itself, and its own do nothing but refuse.
+    A class that names methods in `_requires` has them itself, and its own do nothing but refuse. A tuple
+    names several methods of which one is enough.
 
     Examples
     --------
     >>> class Base:
-    ...     requires = "run"
+    ...     _requires = "run"
     ...     def run(self):
     ...         raise NotImplementedError
     >>> class Own(Base):
@@ -167,11 +174,17 @@ def what_is_wrong(found: Any, base: type) -> str | None:
     """
     if not isinstance(found, type):
         return f"{found!r} is not a class"
-    requires = getattr(found if issubclass(found, base) else base, "requires", ())
-    for method in (requires,) if isinstance(requires, str) else requires:
-        owner = next((one for one in found.__mro__ if method in vars(one)), None)
-        if owner is None or "requires" in vars(owner) or not callable(getattr(found, method)):
-            return f"{found.__name__} has no method {method}"
+    requires = getattr(found if issubclass(found, base) else base, "_requires", ())
+    for methods in (requires,) if isinstance(requires, str) else requires:
+        ways = (methods,) if isinstance(methods, str) else methods
+        if not any(_has_own(found, method) for method in ways):
+            return f"{found.__name__} has no method {' or '.join(ways)}"
     if not issubclass(found, base):
         return f"{found.__name__} must be derived from f2sl.{base.__name__}"
     return None
+
+
+def _has_own(found: type, method: str) -> bool:
+    """Return whether a class has a method that is not that of the class which requires it."""
+    owner = next((one for one in found.__mro__ if method in vars(one)), None)
+    return owner is not None and "_requires" not in vars(owner) and callable(getattr(found, method))

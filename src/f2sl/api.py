@@ -23,16 +23,16 @@ from f2sl.data.open import open_for
 from f2sl.data.table import Table
 from f2sl.data.transform import for_learning
 from f2sl.errors import DataError, F2SLWarning, Interrupted, OptionError, unknown_name
-from f2sl.learners.base import STRUCTURE, StructureLearner, display_for
+from f2sl.learners.base import StructureLearner
+from f2sl.learners.fit import display_for, fit_learner
 from f2sl.learners.local.base import (
-    LOCAL,
-    MARKOV_BLANKET,
     LocalLearner,
     apply_constraints,
     apply_constraints_to_one,
     check_required_parents,
 )
 from f2sl.learners.local.found import FoundSet, FoundSets
+from f2sl.learners.registries import LOCAL, MARKOV_BLANKET, STRUCTURE
 
 
 class SplitOptions(NamedTuple):
@@ -129,7 +129,7 @@ def learn(data: Any, algorithm: str = "f2sl-h", **options: Any) -> StructureLear
     6
     """
     learner, reading = make_learner(STRUCTURE, algorithm, options)
-    fitted: StructureLearner = learner.read_and_fit(data, reading)
+    fitted: StructureLearner = fit_learner(learner, data, reading)
     return fitted
 
 
@@ -250,12 +250,12 @@ def find_sets(
     verbose: bool = False,
     on_open: Callable[[Table], Table] | None = None,
 ) -> FoundSet | FoundSets:
-    """Read the table, and find the set of one variable or of all; `on_open` is as in `read_and_fit`."""
+    """Read the table, and find the set of one variable or of all; `on_open` is as in `fit_learner`."""
     learner.check_options()
     with display_for(flag("verbose", verbose)):
         announce_first_run()
         with stage("reading the table"):
-            table = open_for(learner.takes, algorithm, data, n_jobs, **reading)
+            table = open_for(learner._takes, algorithm, data, n_jobs, **reading)
         with nullcontext() if table is data else table:
             warn_of_identifiers(table, stacklevel=4)
             with for_learning(table, n_jobs) as learned:

@@ -11,8 +11,7 @@ from f2sl.data.dask import engine as counting
 from f2sl.data.dask.runtime import Cluster
 from f2sl.data.dask.table import DaskTable
 from f2sl.data.stream import StreamTable
-from f2sl.learners.base import STRUCTURE
-from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
+from f2sl.learners.registries import LOCAL, MARKOV_BLANKET, STRUCTURE
 from marks import compiled_only
 from mixed_tools import drawn_missing, mixed_columns, mixed_table
 from tables import make_table, related_codes, related_numbers
@@ -127,7 +126,7 @@ def case_name(value):
 @pytest.mark.parametrize(
     ("engine", "name", "kind"),
     [
-        *cases([(entry.name,) for entry in STRUCTURE], lambda name: STRUCTURE.load(name)().takes),
+        *cases([(entry.name,) for entry in STRUCTURE], lambda name: STRUCTURE.load(name)()._takes),
         *((DISK, name, WITH_MISSING) for name in ("f2sl-h", "boss", "hc", "f2sl-c", "mmhc", "pc-stable")),
         (CLUSTER, "mmhc", WITH_MISSING),  # which asks for pairs, tests and scores
     ],
@@ -148,7 +147,7 @@ def test_structures_are_the_same(engine, name, kind):
 
 @pytest.mark.parametrize(
     ("engine", "registry", "name", "kind"),
-    list(cases(SETS, lambda registry, name: registry.load(name).takes)),
+    list(cases(SETS, lambda registry, name: registry.load(name)._takes)),
     indirect=["engine"],
     ids=case_name,
 )

@@ -309,9 +309,15 @@ def test_meek_at_a_hub_looks_at_each_edge_a_few_times(hub, monkeypatch):
         names, np.stack((n + leaves, leaves), axis=1), np.stack((0 * leaves, leaves), axis=1)
     )
     looked = []
-    follows, wake = meek._Marks.follows, meek._Waiting.wake
+    follows, orient = meek._Marks.follows, meek._Marks.orient
+
+    def listening(self, x, y):
+        affected = orient(self, x, y)
+        looked.extend(affected)
+        return affected
+
     monkeypatch.setattr(meek._Marks, "follows", lambda self, a, b: looked.append(a) or follows(self, a, b))
-    monkeypatch.setattr(meek._Waiting, "wake", lambda self, a, b: looked.append(a) or wake(self, a, b))
+    monkeypatch.setattr(meek._Marks, "orient", listening)
     closed = apply_meek_rules(graph)
     # Of two names the first is tried as the tail: a hub that comes first gets one parent, and is one then.
     assert len(closed.parents(hub)) == (1 if hub == "a" else n)

@@ -8,10 +8,10 @@ from itertools import combinations
 import f2sl
 from f2sl.graph import DAG
 from f2sl.learners.gsbn import along_paths, colliders_of_blankets, links_of_blankets
-from f2sl.learners.local.base import LOCAL
 from f2sl.learners.local.grow_shrink import GSMB
 from f2sl.learners.local.mmpc import MMPC
 from f2sl.learners.pc_stable import stable_skeleton, unseparated_colliders
+from f2sl.learners.registries import LOCAL
 from f2sl.learners.skeleton import join
 from f2sl.learners.v_structures import find_v_structures, orient_by_independence
 from oracle import nearness, of_graph

@@ -7,8 +7,7 @@ import warnings
 from contextlib import suppress
 
 import f2sl
-from f2sl.learners.base import STRUCTURE
-from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
+from f2sl.learners.registries import LOCAL, MARKOV_BLANKET, STRUCTURE
 from mixed_tools import drawn_missing, mixed_columns, mixed_table
 from tables import make_table, related_codes, related_numbers
 

@@ -15,7 +15,7 @@ import pytest
 from cli_process import ENVIRONMENT, small_table, write_csv
 from f2sl import _ahead
 from f2sl._ahead import Helpers
-from f2sl.learners.base import STRUCTURE
+from f2sl.learners.registries import STRUCTURE
 from marks import posix_only
 
 KNOWN = json.loads(_ahead.LIST.read_text(encoding="utf-8"))

@@ -16,6 +16,7 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import f2sl
+from f2sl.learners.fit import fit_learner
 
 
 class Failure(NamedTuple):
@@ -83,7 +84,7 @@ def reading(learner, **options):
     """Make a learner that opens what it is given in a certain way, where pickle can find it."""
 
     def fit(self, X, y=None):
-        return self.read_and_fit(X, options)
+        return fit_learner(self, X, options)
 
     name = "".join([learner.__name__, *options])
     globals()[name] = type(name, (learner,), {"fit": fit, "__module__": __name__})

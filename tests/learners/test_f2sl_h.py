@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 import f2sl
-from f2sl._deadline import Deadline
 from f2sl.constraints import Constraints
 from f2sl.data.memory.engine import MemoryEngine
 from f2sl.data.moments import Moments
 from f2sl.data.open import open_table
 from f2sl.errors import OptionError
-from f2sl.learners.orientation import orient_by_score
+from f2sl.learners.fit import Fit
+from f2sl.learners.local_to_global import orient_by_score
 from f2sl.search.orders import search_orders
 from f2sl.stats.choose import make_score
 from gaussian_tools import population
@@ -116,7 +116,7 @@ def test_climbs_begin_with_the_graph_of_the_tests_and_with_no_edge(monkeypatch, 
         given.append(sorted(map(tuple, start.tolist())))
         return orient_by_score(*arguments, start=start, **options)
 
-    monkeypatch.setattr("f2sl.learners.orientation.orient_by_score", listening)
+    monkeypatch.setattr("f2sl.learners.local_to_global.orient_by_score", listening)
     f2sl.F2SLh(search="hill-climbing", max_parents=most, stability=0).fit(collider_by_late_names())
     assert given == [usable, []]
 
@@ -129,7 +129,7 @@ def test_the_better_climb_is_kept(monkeypatch, first_is_better):
             return graph, climbed
         return graph.__class__(graph.nodes, []), dataclasses.replace(climbed, score=climbed.score - 1.0)
 
-    monkeypatch.setattr("f2sl.learners.orientation.orient_by_score", worse)
+    monkeypatch.setattr("f2sl.learners.local_to_global.orient_by_score", worse)
     graph = f2sl.F2SLh(search="hill-climbing").fit(collider_by_late_names()).graph_
     assert graph.directed_edges == [("y", "c"), ("z", "c"), ("c", "d")]
 
@@ -195,10 +195,8 @@ def test_the_true_class_from_the_moments_of_a_whole_population(name):
         10**11, np.ones(graph.n_nodes), population(graph.n_nodes, graph.directed_array.tolist(), 0), 1
     )
     learner = f2sl.F2SLh(alpha=1e-6, clean_up=3, symmetry="and")
-    learner.timings_, learner.notes_ = {}, []
-    learner.feature_names_in_ = np.array(graph.nodes, dtype=object)
-    learner._constraints, learner._deadline = Constraints.none(graph.n_nodes), Deadline()
-    assert learner._learn(engine, tuple(graph.nodes)).to_cpdag() == graph.to_cpdag()
+    fit = Fit(tuple(graph.nodes), graph.nodes, Constraints.none(graph.n_nodes), engine=engine)
+    assert learner._learn(fit).to_cpdag() == graph.to_cpdag()
 
 
 @pytest.mark.parametrize(

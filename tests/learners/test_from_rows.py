@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 from f2sl.data.memory.engine import MemoryEngine
 from f2sl.data.open import open_table
 from f2sl.learners.local import from_rows, growing
-from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
 from f2sl.learners.local.by_score import Run
 from f2sl.learners.local.from_rows import FromRows
+from f2sl.learners.local.s2tmb import explore
+from f2sl.learners.local.sll import explore_blankets, explore_neighbors
+from f2sl.learners.registries import LOCAL, MARKOV_BLANKET
 from marks import compiled_only
 from score_tools import tables
 from tables import make_engine, related_codes
@@ -27,6 +29,14 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
+EXPLORE = {
+    "sll-pc": explore_neighbors,
+    "sll": explore_blankets,
+    "s2tmb": lambda run: explore(run, range(run.n)),
+    "s2tmb-pc": lambda run: explore(run, range(run.n)),
+}
+
+
 def runs_of(name, codes, options, cardinalities=None, n_jobs=1):
     """Run a learner from the samples, and from the values of sets; return both runs."""
     learner = (LOCAL if name in LOCAL else MARKOV_BLANKET).create(name, options)
@@ -36,7 +46,7 @@ def runs_of(name, codes, options, cardinalities=None, n_jobs=1):
         assert run.grower.rows is not None
         if not from_samples:
             run.grower.rows = None
-        learner.explore_all(run)
+        EXPLORE[name](run)
         runs.append(run)
     return runs
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
 from f2sl.learners.local.tc_blankets import TCBlankets
+from f2sl.learners.registries import LOCAL, MARKOV_BLANKET
 from f2sl.learners.skeleton import join
 from f2sl.learners.tc import separated_spouses, without_spouses
 from f2sl.learners.v_structures import orient_by_independence

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import f2sl
 import naive
 from cli_process import learned, write_csv
-from f2sl.learners.base import STRUCTURE
+from f2sl.learners.registries import STRUCTURE
 from marks import compiled_only, examples
 from tables import make_engine, make_table, related_codes
 

@@ -15,10 +15,9 @@ from f2sl import Knowledge
 from f2sl.constraints import Constraints
 from f2sl.data.memory.table import MemoryTable
 from f2sl.learners import gsbn, local_to_global, pc_stable
-from f2sl.learners.base import STRUCTURE
-from f2sl.learners.local import by_tests
-from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
+from f2sl.learners.local import base
 from f2sl.learners.local.growing import Grower
+from f2sl.learners.registries import LOCAL, MARKOV_BLANKET, STRUCTURE
 from f2sl.learners.skeleton import from_edges
 from f2sl.learners.tc import separated_spouses
 from f2sl.search.exact import best_networks
@@ -75,7 +74,7 @@ def table_for(learner, random_state):
 
     Numbers come with even seeds.
     """
-    if "discrete" not in learner.takes or ("continuous" in learner.takes and random_state % 2 == 0):
+    if "discrete" not in learner._takes or ("continuous" in learner._takes and random_state % 2 == 0):
         return related_numbers(random_state, 100, N)
     codes = np.array(related_codes(random_state, 80, N, 3))
     if random_state % 5 == 0:
@@ -108,7 +107,7 @@ class TestObedience:
 
     @pytest.mark.parametrize("name", ["f2sl-h", "boss", "f2sl-c", "mmhc", "pc-stable"])
     @pytest.mark.parametrize(
-        ("kinds", "missing"),
+        ("kinds", "is_missing"),
         [(MIXED, False), (MIXED, True), (("discrete",) * N, True)],
         ids=["mixed", "mixed with gaps", "states with gaps"],
     )
@@ -313,7 +312,7 @@ def test_perfect_answers_and_true_knowledge_give_the_mpdag():
 def taught(learner, n, answers):
     """Fit a learner that is given these answers to its questions, whatever the data."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (by_tests, gsbn, pc_stable, local_to_global):
+        for module in (base, gsbn, local_to_global, pc_stable):
             patch.setattr(module, "make_test", lambda *data, **how: answers)
         return learner.fit(table_of([[0, 1]] * n))
 

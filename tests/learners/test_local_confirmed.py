@@ -143,7 +143,7 @@ def test_no_true_edge_is_lost_with_perfect_answers(name):
     _, arrows, oracle = network(name)
     true = {frozenset(arrow) for arrow in arrows}
     for clean_up in (0, 1):
-        sets = ConfirmedFCBF(clean_up=clean_up).find_all(relevant_by(oracle), oracle, oracle)
+        sets = ConfirmedFCBF(clean_up=clean_up).select(relevant_by(oracle), oracle, oracle)
         found = {frozenset(edge) for edge in join(sets, "and").edges.tolist()}
         assert true <= found
 
@@ -153,7 +153,7 @@ def test_no_true_edge_is_lost_with_perfect_answers(name):
 def test_perfect_answers_give_the_true_class(name):
     # In the networks left out some pairs are separated by four variables or more, and by no fewer.
     n, arrows, oracle = network(name)
-    sets = ConfirmedFCBF(clean_up=3).find_all(relevant_by(oracle), oracle, oracle)
+    sets = ConfirmedFCBF(clean_up=3).select(relevant_by(oracle), oracle, oracle)
     skeleton = join(sets, "and")
     names = tuple(f"v{v:03d}" for v in range(n))
     found = find_v_structures(skeleton, oracle, 3)
@@ -166,7 +166,7 @@ def test_perfect_answers_give_the_true_class(name):
 def test_perfect_answers_on_small_graphs(dag):
     n, arrows = dag
     oracle = Oracle(n, arrows)
-    sets = ConfirmedFCBF(clean_up=n).find_all(relevant_by(oracle), oracle, oracle)
+    sets = ConfirmedFCBF(clean_up=n).select(relevant_by(oracle), oracle, oracle)
     assert {frozenset(edge) for edge in join(sets, "and").edges.tolist()} == {frozenset(a) for a in arrows}
 
 

@@ -11,8 +11,8 @@ import f2sl
 import naive_score_local
 from f2sl.errors import DataError, F2SLWarning, Interrupted, OptionError
 from f2sl.learners.local import _kernels, by_score, growing, sll
-from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
 from f2sl.learners.local.growing import Grower
+from f2sl.learners.registries import LOCAL, MARKOV_BLANKET
 from f2sl.search.exact import family_rules
 from marks import compiled_only
 from score_tools import OPTIONS, naive_best, tables

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import naive
 import naive_local
-from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
+from f2sl.learners.registries import LOCAL, MARKOV_BLANKET
 from f2sl.network.bundled import bundled_sizes
 from graphs import numbered_dags
 from marks import compiled_only

@@ -11,7 +11,8 @@ import f2sl
 import naive_local
 from f2sl.errors import OptionError
 from f2sl.learners.local import bamb, lockstep, subset_search
-from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET, Neighborhood
+from f2sl.learners.local.base import Neighborhood
+from f2sl.learners.registries import LOCAL, MARKOV_BLANKET
 from f2sl.stats.answers import DEPENDENT, Answers
 from marks import compiled_only, few_examples
 from naive_local import asker
@@ -134,7 +135,9 @@ def test_a_spouse_is_as_strong_as_any_common_child_shows():
     near = {0: [1, 2], 1: [0, 3], 2: [0, 3], 3: [1, 2]}
     known = {v: Neighborhood(np.array(members), np.ones(2)) for v, members in near.items()}
     known[0].separating_sets[3] = ()
-    search = MARKOV_BLANKET.create("mmmb", {})._blanket(None, 0, known)
+    blankets = MARKOV_BLANKET.create("mmmb", {})._blankets(None)
+    blankets.known.update(known)
+    search = blankets.of_one(0)
     assert [question.given.tolist() for question in next(search)] == [[[1]], [[2]]]
     with pytest.raises(StopIteration) as end:
         search.send(

@@ -18,15 +18,9 @@ from f2sl._options import CATALOGUE, READING_OPTIONS, option, whole
 from f2sl.api import split_options
 from f2sl.cli.app import main
 from f2sl.errors import F2SLWarning, OptionError
-from f2sl.learners.base import STRUCTURE, StructureLearner
-from f2sl.learners.local.base import (
-    LOCAL,
-    MARKOV_BLANKET,
-    LocalLearner,
-    Neighborhood,
-    Neighborhoods,
-    flatten,
-)
+from f2sl.learners.base import StructureLearner
+from f2sl.learners.local.base import LocalLearner, Neighborhood, Neighborhoods, flatten
+from f2sl.learners.registries import LOCAL, MARKOV_BLANKET, STRUCTURE
 
 REGISTRIES = (STRUCTURE, LOCAL, MARKOV_BLANKET)
 ALL = [registry.load(entry.name) for registry in REGISTRIES for entry in registry]
@@ -68,7 +62,7 @@ class TestEveryLearner:
             assert repr(other) == repr(model) == f"{learner.__name__}({name}='changed')"
 
     def test_a_learner_says_what_it_takes(self, learner):
-        takes = learner().takes
+        takes = learner()._takes
         assert takes and set(takes) <= {"discrete", "continuous", "mixed"}
 
 
@@ -76,8 +70,8 @@ def test_all_that_is_wrong_is_said_at_once():
     with pytest.raises(OptionError) as caught:
         f2sl.F2SLc(alpha=2, ties="both", n_jobs=0).fit({"a": [0, 1], "b": [0, 1]})
     assert str(caught.value) == (
-        "ties must be one of 'drop', 'keep', not 'both'; "
         "alpha must be a number between 0 and 1 (both excluded), not 2; "
+        "ties must be one of 'drop', 'keep', not 'both'; "
         "n_jobs must be a whole number other than 0 (all cores if left out), not 0"
     )
 
@@ -277,8 +271,8 @@ class NextDoor(LocalLearner):
 class Nothing(StructureLearner):
     """Learn a graph without edges."""
 
-    def _learn(self, engine, names):
-        return f2sl.PDAG(names)
+    def _learn(self, fit):
+        return f2sl.PDAG(fit.names)
 
 
 def register():

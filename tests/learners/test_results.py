@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import f2sl
-from f2sl.learners.base import STRUCTURE
+from f2sl.learners.registries import STRUCTURE
 
 OPTIONS = {"dag-gnn": {"epochs": 2, "max_iter": 1}, "notears": {"max_iter": 2}}
 KNOWN = f2sl.Knowledge(tiers=[["x1"], ["*"]])
@@ -28,7 +28,7 @@ def test_the_graph_and_its_dag(tables, tmp_path, name, known):
     learner = STRUCTURE.create(name, {**OPTIONS.get(name, {}), "knowledge": known})
     if name == "dag-gnn":
         pytest.importorskip("torch")
-    table = tables["discrete" if "discrete" in learner.takes else "continuous"]
+    table = tables["discrete" if "discrete" in learner._takes else "continuous"]
     model = learner.fit(table)
     graph, dag = model.graph_, model.dag_
     assert type(dag) is f2sl.DAG

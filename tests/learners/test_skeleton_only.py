@@ -6,7 +6,7 @@ import pytest
 
 import f2sl
 from f2sl.errors import OptionError
-from f2sl.learners.base import STRUCTURE
+from f2sl.learners.registries import STRUCTURE
 
 LEARNERS = {
     entry.name: STRUCTURE.load(entry.name)

@@ -14,8 +14,8 @@ import naive
 import naive_structure
 from f2sl.graph import DAG
 from f2sl.learners import gsbn, pc_stable
-from f2sl.learners.base import named_sets
-from f2sl.learners.local import by_tests
+from f2sl.learners.local import base
+from f2sl.learners.local.separating_sets import named_sets
 from f2sl.learners.pc_stable import StableSkeleton, unseparated_colliders
 from f2sl.learners.skeleton import from_edges
 from graphs import named_dags
@@ -71,7 +71,7 @@ def by_numbers(graph):
 def taught(learner, n, make_answers):
     """Fit a learner that is given these answers to its questions, whatever the data."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (by_tests, gsbn, pc_stable):
+        for module in (base, gsbn, pc_stable):
             patch.setattr(module, "make_test", lambda *data, **how: make_answers())
         return learner.fit(make_table([[0, 1]] * n))
 

@@ -15,7 +15,7 @@ from cli_process import interrupted, learned, write_csv
 from f2sl.cli.app import main
 from f2sl.errors import DataError, F2SLWarning, Interrupted, OptionError
 from f2sl.graph import load_graph
-from f2sl.learners import ggsl
+from f2sl.learners import by_best_networks, ggsl
 from f2sl.learners.by_best_networks import v_structures_of_spouses
 from f2sl.learners.local import by_score
 from f2sl.learners.local.growing import Grower, Surroundings
@@ -238,15 +238,13 @@ def test_a_time_limit_ends_with_what_is_finished(learner, alarm):
 
 @compiled_only
 def test_the_climb_has_a_time_limit_too(alarm, monkeypatch):
-    from f2sl.learners.local import sll
+    explore = by_best_networks.explore_neighbors
 
-    explore = sll.SLLPC.explore_all
-
-    def explore_and_dawdle(self, run):
-        explore(self, run)
+    def explore_and_dawdle(run):
+        explore(run)
         run.deadline = by_score.Deadline(1e-9)
 
-    monkeypatch.setattr(sll.SLLPC, "explore_all", explore_and_dawdle)
+    monkeypatch.setattr(by_best_networks, "explore_neighbors", explore_and_dawdle)
     with pytest.warns(F2SLWarning, match="incomplete"):
         model = f2sl.SLLg(time_limit=1e3).fit(alarm)
     assert not model.complete_

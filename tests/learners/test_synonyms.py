@@ -15,8 +15,7 @@ from f2sl._options import CATALOGUE, READING_OPTIONS
 from f2sl._registry import Registry
 from f2sl.cli.app import main
 from f2sl.cli.options import FLAGS
-from f2sl.learners.base import STRUCTURE
-from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
+from f2sl.learners.registries import LOCAL, MARKOV_BLANKET, STRUCTURE
 from f2sl.stats.registries import CI_TESTS, MEASURES, SCORES
 
 REGISTRIES = {

@@ -13,7 +13,8 @@ from f2sl._deadline import Deadline
 from f2sl._progress import Display, showing
 from f2sl.errors import F2SLWarning, Interrupted
 from f2sl.graph import load_graph
-from f2sl.learners.base import STRUCTURE, StructureLearner
+from f2sl.learners.base import StructureLearner
+from f2sl.learners.registries import STRUCTURE
 from interrupting import ThirdStep
 from marks import compiled_only, posix_only
 
@@ -26,7 +27,7 @@ KINDS = {
     "dag-gnn": ("continuous",),
 }
 CASES = [
-    (entry.name, kind) for entry in STRUCTURE.registered() for kind in KINDS.get(entry.name, ("states",))
+    (entry.name, kind) for entry in STRUCTURE.registered() for kind in KINDS.get(entry.name, ("discrete",))
 ]
 
 
@@ -107,7 +108,7 @@ def test_a_limit_before_any_step_leaves_no_edges_and_warns(tables):
 
 def test_a_learner_of_ones_own_has_a_time_limit(tables):
     class Slow(StructureLearner):
-        def _learn(self, engine, names):
+        def _learn(self, fit):
             from f2sl._progress import stage
 
             with stage("thinking") as advance:

@@ -15,11 +15,11 @@ from sklearn.base import clone
 import f2sl
 import naive
 from f2sl.errors import OptionError
-from f2sl.learners.base import STRUCTURE, StructureLearner
-from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET, LocalLearner
-from f2sl.learners.local.by_tests import ByTests
+from f2sl.learners.base import StructureLearner
+from f2sl.learners.local.base import LocalLearner
 from f2sl.learners.local.fcbf import FCBF
 from f2sl.learners.local.mmpc import MMPC
+from f2sl.learners.registries import LOCAL, MARKOV_BLANKET, STRUCTURE
 from f2sl.search.hill_climbing import hill_climb
 from f2sl.stats.answers import DEPENDENT, INCONCLUSIVE, INDEPENDENT, reliable_subsets
 from f2sl.stats.choose import (
@@ -464,11 +464,11 @@ class HalfALearner(LocalLearner):
 
 
 class TakesNothing(FCBF):
-    takes = "numbers"
+    _takes = "numbers"
 
 
-class NoSearch(ByTests):
-    pass
+class NoSearch(LocalLearner):
+    search = None
 
 
 class NoLearn(StructureLearner):
@@ -484,14 +484,14 @@ class NoLearn(StructureLearner):
         (MEASURES, NoMethod, "measure 'own': NoMethod has no method values"),
         (MEASURES, Agreement(), r"measure 'own': Agreement\(\) is not a class"),
         (LOCAL, HalfALearner, "PC algorithm 'own': HalfALearner has no method learn_one"),
-        (LOCAL, NoSearch, "PC algorithm 'own': NoSearch has no method search"),
+        (LOCAL, NoSearch, "PC algorithm 'own': NoSearch has no method learn_one or search"),
         (MARKOV_BLANKET, dict, "Markov-blanket algorithm 'own': dict has no method learn_one"),
         (
             CI_TESTS,
             OfNoKind,
             r"independence test 'own': OfNoKind.kinds must be a tuple of some of 'discrete'",
         ),
-        (LOCAL, TakesNothing, r"PC algorithm 'own': TakesNothing.takes must be a tuple .*, not 'numbers'"),
+        (LOCAL, TakesNothing, r"PC algorithm 'own': TakesNothing._takes must be a tuple .*, not 'numbers'"),
         (STRUCTURE, NoLearn, "algorithm 'own': NoLearn has no method _learn"),
         (LOCAL, "my_learners", "PC algorithm 'own': a place is written \"module:Class\", not 'my_learners'"),
     ],

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import f2sl
-from f2sl.learners.base import STRUCTURE
-from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
+from f2sl.learners.registries import LOCAL, MARKOV_BLANKET, STRUCTURE
 from paths import ROOT
 
 TOOLS = ROOT / "tools"

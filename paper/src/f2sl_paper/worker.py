@@ -14,9 +14,8 @@ from f2sl.data.engines import open_engine
 from f2sl.data.table import Table
 from f2sl.errors import F2SLWarning
 from f2sl.graph import DAG, compare, compare_pc
-from f2sl.learners.base import STRUCTURE
-from f2sl.learners.local.base import LOCAL
 from f2sl.learners.local.found import FoundSets
+from f2sl.learners.registries import LOCAL, STRUCTURE
 from f2sl_paper.harness.job import Measured, Task, Work
 from f2sl_paper.settings import LEARNERS, PC, options_of
 from f2sl_paper.sources import SampledSource, Source, open_source

@@ -30,8 +30,7 @@ def algorithms(
     as_json: AsJson = False,
 ) -> None:
     """List the algorithms that learn structures, PC sets and Markov blankets, with options and defaults."""
-    from f2sl.learners.base import STRUCTURE
-    from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
+    from f2sl.learners.registries import LOCAL, MARKOV_BLANKET, STRUCTURE
 
     registries = {"structure": STRUCTURE, "pc": LOCAL, "mb": MARKOV_BLANKET}
     if name is not None and not any(name in registry for registry in registries.values()):
@@ -77,7 +76,7 @@ def _show_one(command: str, entry: Entry) -> None:
     learner = entry.load()
     for name, default in _defaults(learner).items():
         known = CATALOGUE.get(name)
-        if name == "pc_options":
+        if name in ("local", "pc_options"):  # objects and dictionaries are for Python
             continue
         meaning = "" if known is None else KNOWLEDGE_FILE if name == "knowledge" else known.help
         rows.append((FLAGS.get(name, name), _written(default), ", ".join(_choices(learner, name)), meaning))

@@ -99,7 +99,7 @@ def bootstrap(
         from f2sl.confidence.bootstrap import problems
         from f2sl.data.open import open_for
         from f2sl.graph import PDAG, compare
-        from f2sl.learners.base import STRUCTURE
+        from f2sl.learners.registries import STRUCTURE
 
         refuse(problems(replicates, random_state, method, threshold, reading.jobs, out, resume))
         true_graph = None if truth is None else load_any_graph(truth)
@@ -117,7 +117,7 @@ def bootstrap(
         how = reading.for_resampling().options()
         with (
             output.progress(quiet),
-            open_for(learner.takes, algorithm, reading.data, reading.jobs, **how) as opened,
+            open_for(learner._takes, algorithm, reading.data, reading.jobs, **how) as opened,
         ):
             table = reading.noted(opened)
             if true_graph is not None:

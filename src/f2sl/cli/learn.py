@@ -96,7 +96,8 @@ def learn(
         from f2sl.graph.formats import check_holds
 
         true_graph = None if truth is None else load_any_graph(truth)
-        from f2sl.learners.base import STRUCTURE
+        from f2sl.learners.fit import fit_learner
+        from f2sl.learners.registries import STRUCTURE
 
         jobs = {} if reading.jobs is None else {"n_jobs": reading.jobs}
         learner = create_learner(STRUCTURE, algorithm, {**options, **jobs})
@@ -119,7 +120,7 @@ def learn(
 
         with output.progress(quiet):
             try:
-                learner.read_and_fit(reading.data, reading.options(), algorithm, on_open)
+                fit_learner(learner, reading.data, reading.options(), algorithm, on_open)
             except Interrupted:
                 interrupts.put_off()
     [table] = opened

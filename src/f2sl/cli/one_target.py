@@ -95,7 +95,7 @@ def run_one_target(
         reading.check()
         from f2sl._threads import note_of_jobs
         from f2sl.data.notes import remarks
-        from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
+        from f2sl.learners.registries import LOCAL, MARKOV_BLANKET
 
         registry, noun = (LOCAL, "neighbor") if command == "pc" else (MARKOV_BLANKET, "member")
         learner = create_learner(registry, algorithm, options)

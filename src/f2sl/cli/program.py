@@ -84,8 +84,7 @@ def known_names(command: str, option: str) -> list[str]:
     """
     if option not in ("algorithm", "pc", "ci_test", "measure", "score"):
         return []
-    from f2sl.learners.base import STRUCTURE
-    from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
+    from f2sl.learners.registries import LOCAL, MARKOV_BLANKET, STRUCTURE
     from f2sl.stats.choose import choices
 
     if option in ("algorithm", "pc"):

@@ -93,17 +93,18 @@ def show(
 def _learned_again(graph: PDAG, data: str, encoding: str | None) -> Iterator[tuple[Any, Table, list[str]]]:
     """Learn a graph again from its table; yield the learner (None if the graph differs) and the table."""
     from f2sl.data.open import open_for
-    from f2sl.learners.base import STRUCTURE
+    from f2sl.learners.fit import fit_learner
+    from f2sl.learners.registries import STRUCTURE
 
     how: Any = graph.learned_by
     known = {} if graph.knowledge is None else {"knowledge": graph.knowledge}
     learner = create_learner(STRUCTURE, how["algorithm"], {**how["options"], **known})
     columns: dict[str, Any] = {"only": graph.nodes, "learned": graph.read_as, "encoding": encoding}
-    with open_for(learner.takes, how["algorithm"], data, **columns, **how["reading"]) as table:
+    with open_for(learner._takes, how["algorithm"], data, **columns, **how["reading"]) as table:
         if table.n_rows != how["rows"]:
             why = f"it has {table.n_rows:,} rows, but the graph was learned from {how['rows']:,}"
         else:
-            learner.read_and_fit(table, {}, how["algorithm"])
+            fit_learner(learner, table, {}, how["algorithm"])
             if graph in (learner.graph_, learner.dag_):
                 yield learner, table, []
                 return

@@ -39,7 +39,8 @@ def why(
     with in_terms_of_flags():
         reading.check()
         from f2sl.data.open import open_for
-        from f2sl.learners.base import STRUCTURE
+        from f2sl.learners.fit import fit_learner
+        from f2sl.learners.registries import STRUCTURE
         from f2sl.view.explain import check_pair, explain_all
 
         jobs = {} if reading.jobs is None else {"n_jobs": reading.jobs}
@@ -47,10 +48,10 @@ def why(
         learner.check_options()
         with (
             output.progress(quiet),
-            open_for(learner.takes, algorithm, reading.data, reading.jobs, **reading.options()) as table,
+            open_for(learner._takes, algorithm, reading.data, reading.jobs, **reading.options()) as table,
         ):
             check_pair([*table.names, *table.merged], a, b)
-            found = explain_all(learner.read_and_fit(table, {}, algorithm), [(a, b)], table)[a, b]
+            found = explain_all(fit_learner(learner, table, {}, algorithm), [(a, b)], table)[a, b]
     if as_json:
         output.show_json(found.as_dict())
     else:

@@ -28,7 +28,9 @@ from f2sl.data.transform import for_learning
 from f2sl.errors import DataError, F2SLError, FileError, Interrupted, OptionError
 from f2sl.graph import check_writable
 from f2sl.graph.formats import check_holds
-from f2sl.learners.base import STRUCTURE, StructureLearner, display_for
+from f2sl.learners.base import StructureLearner
+from f2sl.learners.fit import display_for
+from f2sl.learners.registries import STRUCTURE
 from f2sl.learners.resample import BOOTSTRAP, METHODS, SUBSAMPLE, Resampling
 
 HERE = object()
@@ -109,10 +111,10 @@ def bootstrap(
         reading["engine"], scheduler = "auto", scheduler or HERE
     with ExitStack() as own, display_for(chosen.verbose):
         with stage("reading the table"):
-            table = open_for(chosen.takes, type(chosen).__name__, data, n_jobs, **reading)
+            table = open_for(chosen._takes, type(chosen).__name__, data, n_jobs, **reading)
         if not isinstance(data, Table):
             own.enter_context(table)
-        held = own.enter_context(for_learning(_in_memory(table, method), n_jobs, chosen.size_matters))
+        held = own.enter_context(for_learning(_in_memory(table, method), n_jobs, chosen._size_matters))
         if out is not None:
             check_holds(out, [*held.names, *held.merged])
         warn_of_identifiers(held, stacklevel=3)

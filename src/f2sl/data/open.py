@@ -310,7 +310,7 @@ def open_for(
     if isinstance(kinds, str) and kinds in KINDS and kinds not in takes:
         raise OptionError(f'kinds="{kinds}": {learner} learns only from {takes[0]} columns')
     if isinstance(data, Table):
-        table = open_table(data, kinds=kinds, **reading)
+        table = open_table(data, kinds=kinds, **reading) if reading or kinds != AUTO else data
     else:
         known = reading_defaults()
         refuse_unknown("open_table", (name for name in reading if name not in known), known)

@@ -183,6 +183,11 @@ class Table(ABC):
         return replace(self, **changes)  # type: ignore[type-var]
 
     @cached_property
+    def remarks(self) -> dict[tuple[int, ...], list[str]]:
+        """Notes that fits have found in the rows, by the columns taken as normal scores: found only once."""
+        return {}
+
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
         return tuple(column.name for column in self.columns)

@@ -114,6 +114,9 @@ def for_learning(
     """
     how = NONE if size_matters and table.transform == AUTO else table.transform
     numbers = table.of_kind(CONTINUOUS) if how != NONE else []
+    if not numbers:
+        yield table._with(transform=NONE)
+        return
     shapes = _shapes(table, numbers, n_jobs)
     if how == AUTO:
         numbers = _better_as_scores(table, shapes)

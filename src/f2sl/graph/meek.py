@@ -30,7 +30,6 @@ from __future__ import annotations
 
 import heapq
 from collections import defaultdict
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,7 +37,7 @@ import numpy as np
 from f2sl.errors import GraphError
 from f2sl.graph._arrays import IntArray, adjacency, both_ways
 from f2sl.graph.cycle_guard import CycleGuard
-from f2sl.graph.extension import directed_by, extension_order
+from f2sl.graph.extension import directed_by
 from f2sl.graph.pdag import PDAG
 
 if TYPE_CHECKING:
@@ -68,32 +67,40 @@ def apply_meek_rules(pdag: PDAG, applied: dict[tuple[str, str], int] | None = No
     """
     # Nodes are numbered by name from here on, so that the order of pairs of numbers is that of names.
     rank, n = pdag._rank, pdag.n_nodes
-    marks = _Marks(n, rank[pdag.directed_array], rank[pdag.undirected_array])
+    directed, undirected = rank[pdag.directed_array], np.sort(rank[pdag.undirected_array], axis=1)
+    marks = _Marks(n, directed, undirected)
     by_name = np.argsort(rank)
-    # What the rules orient holds in every consistent extension. So if there is one, no
-    # cycle can arise, and none needs to be checked for.
-    _, consistent = extension_order(pdag)
-    guard = None if consistent else CycleGuard(n, rank[pdag.directed_array], pdag.n_edges)
-    # Every undirected edge is in exactly one of two places: on the list, or laid aside because no rule
-    # applied when it was last looked at and nothing has changed around it since.
-    waiting = _Waiting(rank[pdag.undirected_array])
-    while waiting.edges:
-        a, b = heapq.heappop(waiting.edges)
+    guard = CycleGuard(n, directed, pdag.n_edges)
+    # Every undirected edge is in exactly one of two places: on a heap of edges to look at, or laid aside, at
+    # both its ends, because no rule applied when it was last looked at and nothing has changed around it
+    # since. At a node with many edges most are still on the heap while one after another is oriented. What is
+    # woken is looked for only among those laid aside, so the time does not grow with the square of a node's
+    # edges. (A sorted list is a heap.)
+    waiting = [(a, b) for a, b in undirected[np.lexsort((undirected[:, 1], undirected[:, 0]))].tolist()]
+    aside: defaultdict[int, set[int]] = defaultdict(set)
+    while waiting:
+        a, b = heapq.heappop(waiting)
         for x, y in ((a, b), (b, a)):
             rule = marks.follows(x, y)
-            if rule and (guard is None or guard.add(x, y)):
+            if rule and guard.add(x, y):
                 if applied is not None:
                     applied[pdag.nodes[by_name[x]], pdag.nodes[by_name[y]]] = rule
-                marks.orient(x, y)
-                waiting.wake_around(y)  # as p -> a, or as the last arrow of rules 2, 3, 4
-                for p, q in marks.affected(x, y):
-                    waiting.wake(p, q)
+                # Around y the arrow counts as p -> a, or as the last arrow of rules 2, 3, 4.
+                for p, q in [*((y, other) for other in aside[y]), *marks.orient(x, y)]:
+                    if q in aside[p]:
+                        aside[p].discard(q)
+                        aside[q].discard(p)
+                        heapq.heappush(waiting, (p, q) if p < q else (q, p))
                 break
         else:
-            waiting.aside[a].add(b)
-            waiting.aside[b].add(a)
-    directed, undirected = marks.edges()
-    return pdag._remarked(by_name[directed], by_name[undirected])
+            aside[a].add(b)
+            aside[b].add(a)
+    arrows = [(a, b) for a, others in enumerate(marks.children) for b in others]
+    lines = [(a, b) for a, others in enumerate(marks.neighbors) for b in others if a < b]
+    return pdag._remarked(
+        by_name[np.array(arrows, dtype=np.int64).reshape(-1, 2)],
+        by_name[np.array(lines, dtype=np.int64).reshape(-1, 2)],
+    )
 
 
 def narrowed(cpdag: PDAG, knowledge: Knowledge) -> PDAG:
@@ -120,34 +127,6 @@ def narrowed(cpdag: PDAG, knowledge: Knowledge) -> PDAG:
         raise GraphError(f"no DAG of this class obeys the knowledge: {'; '.join(against)}")
     graph.knowledge = knowledge
     return graph
-
-
-class _Waiting:
-    """Undirected edges: a heap of edges to check, and edges set aside until a neighbor changes.
-
-    At a node with many edges most are still on the heap while one after another is oriented. Waking looks
-    only at the edges set aside, so the time does not grow with the square of a node's edges.
-    """
-
-    def __init__(self, undirected: IntArray) -> None:
-        # A sorted list is a heap. Each edge is a pair with the smaller node first.
-        edges = np.sort(undirected, axis=1)
-        ordered = edges[np.lexsort((edges[:, 1], edges[:, 0]))]
-        self.edges: list[tuple[int, int]] = [(a, b) for a, b in ordered.tolist()]
-        self.aside: defaultdict[int, set[int]] = defaultdict(set)
-
-    def wake(self, a: int, b: int) -> None:
-        """Put ``a - b`` back on the heap if it was set aside."""
-        if b in self.aside[a]:
-            self.aside[a].discard(b)
-            self.aside[b].discard(a)
-            heapq.heappush(self.edges, (a, b) if a < b else (b, a))
-
-    def wake_around(self, node: int) -> None:
-        """Put all edges of `node` that were set aside back on the heap."""
-        # A copy, because waking changes the set.
-        for other in list(self.aside[node]):
-            self.wake(node, other)
 
 
 class _Marks:
@@ -177,29 +156,18 @@ class _Marks:
                 return 4
         return 0
 
-    def orient(self, a: int, b: int) -> None:
-        """Orient ``a - b`` as ``a -> b``."""
-        self.neighbors[a].discard(b)
-        self.neighbors[b].discard(a)
-        self.children[a].add(b)
-        self.parents[b].add(a)
-
-    def affected(self, x: int, y: int) -> Iterator[tuple[int, int]]:
-        """Yield the undirected edges, other than those of y, that the new arrow ``x -> y`` may orient."""
+    def orient(self, x: int, y: int) -> list[tuple[int, int]]:
+        """Orient ``x - y``; return the undirected edges, other than those of y, that this may orient."""
+        self.neighbors[x].discard(y)
+        self.neighbors[y].discard(x)
+        self.children[x].add(y)
+        self.parents[y].add(x)
         # Where ``x -> y`` is not the last arrow of a pattern, another one leads on from y.
-        if not self.children[y]:
-            return
-        for other in self.neighbors[x] & self.children[y]:  # as a -> c in rule 2
-            yield x, other
-        for a in self.neighbors[x] & self.neighbors[y]:  # as d -> c in rule 4
-            for b in self.neighbors[a] & self.children[y]:
-                yield a, b
-
-    def edges(self) -> tuple[IntArray, IntArray]:
-        """Return the directed and the undirected edges as arrays."""
-        arrows = [(a, b) for a, others in enumerate(self.children) for b in others]
-        lines = [(a, b) for a, others in enumerate(self.neighbors) for b in others if a < b]
-        return (
-            np.array(arrows, dtype=np.int64).reshape(-1, 2),
-            np.array(lines, dtype=np.int64).reshape(-1, 2),
-        )
+        ahead = self.children[y]
+        if not ahead:
+            return []
+        as_rule_2 = [(x, other) for other in self.neighbors[x] & ahead]  # as a -> c
+        as_rule_4 = [  # as d -> c
+            (a, b) for a in self.neighbors[x] & self.neighbors[y] for b in self.neighbors[a] & ahead
+        ]
+        return as_rule_2 + as_rule_4

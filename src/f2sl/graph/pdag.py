@@ -133,7 +133,7 @@ class PDAG:
         )
         check_simple(names, *rows)
         given = matched_weights(weights, [(a, b) for a, b in arrows], [(a, b) for a, b in lines])
-        self._store(names, *rows, *given)
+        self._store(names, *rows, *(None if one is None else np.array(one, np.float64) for one in given))
 
     @classmethod
     def from_arrays(
@@ -164,8 +164,24 @@ class PDAG:
         arrows = edge_rows(directed, len(names), "directed")
         lines = edge_rows(undirected, len(names), "undirected")
         check_simple(names, arrows, lines)
+        weights = (
+            edge_weights(weights_directed, len(arrows), "directed"),
+            edge_weights(weights_undirected, len(lines), "undirected"),
+        )
+        return cls._unchecked(names, arrows, lines, *weights)
+
+    @classmethod
+    def _unchecked(
+        cls,
+        nodes: tuple[str, ...],
+        directed: IntArray,
+        undirected: IntArray,
+        weights_directed: FloatArray | None = None,
+        weights_undirected: FloatArray | None = None,
+    ) -> Self:
+        """Return a graph of edges that this package has made, and that need no check."""
         graph = cls.__new__(cls)
-        graph._store(names, arrows, lines, weights_directed, weights_undirected)
+        graph._store(nodes, directed, undirected, weights_directed, weights_undirected)
         return graph
 
     @classmethod
@@ -217,23 +233,21 @@ class PDAG:
         nodes: tuple[str, ...],
         directed: IntArray,
         undirected: IntArray,
-        weights_directed: ArrayLike | None = None,
-        weights_undirected: ArrayLike | None = None,
+        weights_directed: FloatArray | None = None,
+        weights_undirected: FloatArray | None = None,
     ) -> None:
         """Store checked edges: sort them, make them read-only, and run a subclass's check."""
         self._nodes = nodes
         rows = (directed, np.sort(undirected, axis=1))
-        given = (
-            edge_weights(weights_directed, len(directed), "directed"),
-            edge_weights(weights_undirected, len(undirected), "undirected"),
-        )
         sorted_rows, sorted_weights = [], []
-        for edges, weights in zip(rows, given, strict=True):
+        for edges, weights in zip(rows, (weights_directed, weights_undirected), strict=True):
             order = np.lexsort((edges[:, 1], edges[:, 0]))
             arranged = edges[order]
             arranged.setflags(write=False)
             sorted_rows.append(arranged)
-            sorted_weights.append(None if weights is None else weights[order])
+            # Weights that are all unknown are none, and -0.0 becomes 0.0.
+            unknown = weights is None or np.isnan(weights).all()
+            sorted_weights.append(None if weights is None or unknown else weights[order] + 0.0)
         self._directed, self._undirected = sorted_rows
         self._weights_directed, self._weights_undirected = sorted_weights
         self._check()
@@ -411,7 +425,7 @@ class PDAG:
 
     def _remarked(self, directed: IntArray, undirected: IntArray) -> PDAG:
         """Return a PDAG with the same adjacencies and weights but other directions."""
-        return PDAG.from_arrays(
+        return PDAG._unchecked(
             self._nodes, directed, undirected, self._weights_of(directed), self._weights_of(undirected)
         )
 
@@ -436,15 +450,15 @@ class PDAG:
 
     def reorder(self, nodes: Sequence[str]) -> Self:
         """Return the same graph with its nodes listed in the order of `nodes`."""
-        names = checked_nodes(nodes)
+        names = tuple(nodes)
         position = {name: i for i, name in enumerate(names)}
-        for name in names:
-            self._number(name)
-        for name in self._nodes:
-            if name not in position:
-                raise GraphError(f"node {name!r} is missing from the new order")
+        if len(names) != self.n_nodes or position.keys() != set(self._nodes):
+            for name in checked_nodes(nodes):
+                self._number(name)
+            name = next(name for name in self._nodes if name not in position)
+            raise GraphError(f"node {name!r} is missing from the new order")
         moved = np.array([position[name] for name in self._nodes], dtype=np.int64)
-        graph = type(self).from_arrays(
+        graph = type(self)._unchecked(
             names,
             moved[self._directed],
             moved[self._undirected],

@@ -1,4 +1,4 @@
-"""SLL+C and SLL+G (Niinimäki and Parviainen 2012), and the base class that GGSL shares with them.
+"""SLL+C and SLL+G (Niinimäki and Parviainen 2012), and the steps that GGSL shares with them.
 
 They find the best networks around each variable with the local learners by score
 (`local/by_score.py`). Like these they can be stopped by a time limit or by Ctrl-C; the result is then
@@ -7,93 +7,68 @@ a partial graph, marked as incomplete.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from f2sl._arrays import Integers
 from f2sl._deadline import keeping, limited
 from f2sl._options import option
-from f2sl.data.engines import CountingEngine
 from f2sl.errors import Interrupted
 from f2sl.graph import PDAG
-from f2sl.learners.base import StructureLearner, WithClimbing
-from f2sl.learners.local.by_score import ByScore, Found, Run, WithNetworks
-from f2sl.learners.local.sll import SLL, SLLPC, blanket
+from f2sl.learners.base import StructureLearner
+from f2sl.learners.fit import Fit
+from f2sl.learners.local.by_score import Found, Run, network_option
+from f2sl.learners.local.sll import blanket, explore_blankets, explore_neighbors
+from f2sl.learners.local_to_global import orient_by_score
 from f2sl.learners.skeleton import Skeleton, constrained, join
 from f2sl.stats.choose import make_score
+from f2sl.stats.scores.base import Score
 
 
-class ByBestNetworks(StructureLearner, WithNetworks):
-    """Base of SLL+C, SLL+G and GGSL.
+def learn_by_best_networks(
+    fit: Fit,
+    run: Run,
+    explore: Callable[[], None],
+    orient: Callable[[Skeleton], PDAG],
+    how_far: Callable[[], str],
+) -> PDAG:
+    """Find the surroundings of all variables, as far as time allows, and orient the links found.
 
-    Attributes
-    ----------
-    graph_ : PDAG
-        The learned graph. The weight of a link is the loss in score without it.
-    complete_ : bool
-        True if the search finished; otherwise `notes_` say how far it got.
-    pc_ : dict of str to list of str
-        The neighbors found for each variable, strongest first, before they were joined; empty if the search
-        was stopped early.
-    skeleton_ : PDAG
-        All edges, undirected.
-    n_exact_, n_climbed_ : int
-        Number of networks found exactly, and by hill climbing because they were too large.
+    After a time limit or Ctrl-C, `orient` does only what takes no time, and a note says `how_far` it got.
     """
 
-    takes = ("discrete",)
-    strength_unit = "log score"
-    watches_time = True
+    def finish() -> PDAG:
+        with fit.timed("skeleton"):
+            near = run.near_sets()
+            fit.found.update(pc_=fit.by_name(near))
+            skeleton = constrained(join(near, "and"), fit.constraints)
+            fit.keep_skeleton(skeleton)
+        with fit.timed("orientation"):
+            return orient(skeleton)
 
-    def _local_learner(self) -> ByScore:
-        """Return the learner of each variable's surroundings, which also checks the options."""
-        raise NotImplementedError
-
-    def _explore(self, run: Run, names: tuple[str, ...]) -> None:
-        """Find the surroundings of all variables, as far as time allows."""
-        self._local_learner().explore_all(run)
-
-    def _oriented(self, run: Run, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
-        """Orient the edges; after an interrupt, only as far as this takes no time."""
-        raise NotImplementedError
-
-    def _how_far(self, run: Run) -> str:
-        """Return how far the work got before it was stopped early."""
-        return f"with {len(run.found):,} of {run.n:,} variables finished"
-
-    def _like(self, learner: type[ByScore], **options: Any) -> ByScore:
-        """Return a local learner with the same options for its networks."""
-        return learner(**{name: getattr(self, name) for name in WithNetworks.option_defaults()}, **options)
-
-    def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> PDAG:
-        run = Run(self._local_learner().with_constraints(self._constraints), engine)
-        try:
-            with self._timed("neighbors"):
-                self._explore(run, names)
-            graph = self._finish(run, names)
-        except KeyboardInterrupt:
-            run.interrupted = True
-            graph = self._finish(run, names)
-        self.complete_ = not (run.out_of_time or run.interrupted)
-        self.notes_ += run.notes(self._how_far(run))
-        self.n_exact_, self.n_climbed_ = run.grower.n_exact, run.grower.n_climbed
-        if run.interrupted:
-            raise Interrupted(graph)
-        return graph
-
-    def _finish(self, run: Run, names: tuple[str, ...]) -> PDAG:
-        """Return the graph of the found links."""
-        with self._timed("skeleton"):
-            near = run.sets({target: around.near for target, around in run.found.items()}, run.found)
-            self.pc_ = self._named(near, names)
-            skeleton = constrained(join(near, "and"), self._constraints)
-            self._keep_skeleton(skeleton, names)
-        with self._timed("orientation"):
-            return self._oriented(run, names, skeleton)
+    try:
+        with fit.timed("neighbors"):
+            explore()
+        graph = finish()
+    except KeyboardInterrupt:
+        run.interrupted = True
+        graph = finish()
+    fit.complete = not (run.out_of_time or run.interrupted)
+    fit.notes += run.notes(how_far())
+    fit.found.update(n_exact_=run.grower.n_exact, n_climbed_=run.grower.n_climbed)
+    if run.interrupted:
+        raise Interrupted(graph)
+    return graph
 
 
-class SLLc(ByBestNetworks):
+def finished_part(run: Run) -> str:
+    """Return how many variables were finished."""
+    return f"with {len(run.found):,} of {run.n:,} variables finished"
+
+
+class SLLc(StructureLearner):
     """Learn a partially directed graph: SLL, symmetry, v-structures of spouses, Meek's rules.
 
     T and its spouse have a common child C: T -> C <- spouse is a v-structure if both are linked to C and not
@@ -102,6 +77,15 @@ class SLLc(ByBestNetworks):
 
     Attributes
     ----------
+    graph_ : PDAG
+        The learned graph. The weight of a link is the loss in score without it.
+    pc_ : dict of str to list of str
+        The neighbors found for each variable, strongest first, before they were joined; empty if the search
+        was stopped early.
+    skeleton_ : PDAG
+        All edges, undirected.
+    n_exact_, n_climbed_ : int
+        Number of networks found exactly, and by hill climbing because they were too large.
     blankets_ : dict of str to list of str
         The Markov blanket of each variable, strongest first.
     v_structures_ : list of (str, str, str)
@@ -115,18 +99,32 @@ class SLLc(ByBestNetworks):
     ['bronc', 'lung']
     """
 
-    def _local_learner(self) -> ByScore:
-        return self._like(SLL)
+    _takes = ("discrete",)
+    strength_unit = "log score"
+    _watches_time = True
 
-    def _how_far(self, run: Run) -> str:
-        if len(run.found) < run.n:
-            return super()._how_far(run)
-        return f"with the spouses of {len(run.spouses):,} of {run.n:,} variables found"
+    score: str | Score = network_option("score")
+    equivalent_sample_size: float = network_option("equivalent_sample_size")
+    order: str = network_option("order")
+    ties: str = network_option("ties")
+    max_exact: int = network_option("max_exact")
+    max_parents: int | None = network_option("max_parents")
+    time_limit: float | None = network_option("time_limit")
 
-    def _oriented(self, run: Run, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
-        blankets = run.sets({target: blanket(run, target) for target in run.spouses}, run.spouses)
-        self.blankets_ = self._named(blankets, names)
-        return self._oriented_by(v_structures_of_spouses(run.spouses, skeleton), skeleton, names)
+    def _learn(self, fit: Fit) -> PDAG:
+        run = Run(self, fit.engine, fit.constraints or None)
+
+        def orient(skeleton: Skeleton) -> PDAG:
+            blankets = run.sets({target: blanket(run, target) for target in run.spouses}, run.spouses)
+            fit.found.update(blankets_=fit.by_name(blankets))
+            return fit.oriented(skeleton, v_structures_of_spouses(run.spouses, skeleton))
+
+        def how_far() -> str:
+            if len(run.found) < run.n:
+                return finished_part(run)
+            return f"with the spouses of {len(run.spouses):,} of {run.n:,} variables found"
+
+        return learn_by_best_networks(fit, run, partial(explore_blankets, run), orient, how_far)
 
 
 def v_structures_of_spouses(found: Found, skeleton: Skeleton) -> Integers:
@@ -142,7 +140,7 @@ def v_structures_of_spouses(found: Found, skeleton: Skeleton) -> Integers:
     return np.asarray(triples[skeleton.linked(a, c) & skeleton.linked(c, d) & ~skeleton.linked(a, d)])
 
 
-class SLLg(ByBestNetworks, WithClimbing):
+class SLLg(StructureLearner):
     """Learn a DAG: SLL-PC, symmetry, then hill climbing on the same score over the edges of the skeleton.
 
     Hill climbing uses the same score with the same prior on parameters, and no prior on edges.
@@ -151,6 +149,13 @@ class SLLg(ByBestNetworks, WithClimbing):
     ----------
     graph_ : PDAG
         CPDAG of the best DAG found; the links found if the time limit was reached before the climb.
+    pc_ : dict of str to list of str
+        The neighbors found for each variable, strongest first, before they were joined; empty if the search
+        was stopped early.
+    skeleton_ : PDAG
+        All edges, undirected.
+    n_exact_, n_climbed_ : int
+        Number of networks found exactly, and by hill climbing because they were too large.
     score_ : float
         The log score of `dag_`.
     n_steps_, n_families_ : int
@@ -163,24 +168,48 @@ class SLLg(ByBestNetworks, WithClimbing):
     True
     """
 
+    _takes = ("discrete",)
+    strength_unit = "log score"
+    _watches_time = True
+
+    score: str | Score = network_option("score")
+    equivalent_sample_size: float = network_option("equivalent_sample_size")
+    order: str = network_option("order")
+    ties: str = network_option("ties")
+    max_exact: int = network_option("max_exact")
+    max_parents: int | None = network_option("max_parents")
+    time_limit: float | None = network_option("time_limit")
+    tabu_length: int = option("tabu_length")
+    max_stall: int = option("max_stall")
     stability: int | None = option("stability")
 
-    def _local_learner(self) -> ByScore:
-        return self._like(SLLPC, symmetry="none")
+    def _learn(self, fit: Fit) -> PDAG:
+        run = Run(self, fit.engine, fit.constraints or None)
 
-    def _how_far(self, run: Run) -> str:
-        return "during hill climbing" if len(run.found) == run.n else super()._how_far(run)
+        def how_far() -> str:
+            return "during hill climbing" if len(run.found) == run.n else finished_part(run)
 
-    def _oriented(self, run: Run, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
+        explore, orient = partial(explore_neighbors, run), partial(self._climbed, fit, run)
+        return learn_by_best_networks(fit, run, explore, orient, how_far)
+
+    def _climbed(self, fit: Fit, run: Run, skeleton: Skeleton) -> PDAG:
+        """Return the best DAG within the skeleton; after an interrupt, the links."""
+        graph = fit.undirected(skeleton)
         if run.interrupted or run.out_of_time:
-            return self._as_graph(skeleton, names)
+            return graph
         from f2sl.search.admissible import Admissible
 
         score = make_score(run.grower.scores.engine, self.score, self.equivalent_sample_size)
-        admissible = score if self.max_parents is None else Admissible(score, self.max_parents)
-        graph = self._as_graph(skeleton, names)
         with limited(run.deadline), keeping("hill climbing did not begin"):
-            graph, climbed = self._climbed(skeleton, names, admissible, edge_log_prior=0.0)
-            self.score_, self.n_steps_, self.n_families_ = climbed.score, climbed.steps, score.n_families
+            graph, climbed = orient_by_score(
+                skeleton,
+                fit.names,
+                score if self.max_parents is None else Admissible(score, self.max_parents),
+                edge_log_prior=0.0,
+                tabu_length=self.tabu_length,
+                max_stall=self.max_stall,
+                constraints=fit.constraints,
+            )
+            fit.found.update(score_=climbed.score, n_steps_=climbed.steps, n_families_=score.n_families)
         run.interrupted, run.out_of_time = run.deadline.interrupted, run.deadline.stopped
         return graph

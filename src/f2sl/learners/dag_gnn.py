@@ -16,13 +16,16 @@ from functools import partial
 
 import numpy as np
 
-from f2sl._arrays import Floats
+from f2sl._arrays import Floats, Integers
 from f2sl._options import option, positive
 from f2sl._progress import stage
+from f2sl.data.engines import open_engine
 from f2sl.data.table import Table
 from f2sl.errors import DataError
 from f2sl.graph import DAG
-from f2sl.learners.by_weights import ByWeights
+from f2sl.learners.base import StructureLearner
+from f2sl.learners.by_weights import as_numbers, graph_of_weights, varying
+from f2sl.learners.fit import Fit
 
 COPIES = 4
 """Largest number of copies of the values in memory at a time."""
@@ -31,7 +34,7 @@ LEAST_SIZE, MOST_SIZE = 0.1, 1000.0
 """Between these the root mean square of all numbers does not matter to the training."""
 
 
-class DAGGNN(ByWeights):
+class DAGGNN(StructureLearner):
     """Learn a DAG by a graph neural network.
 
     The training ends when the measure of cycles falls to `h_tol`. The same `random_state` gives the same
@@ -39,6 +42,13 @@ class DAGGNN(ByWeights):
 
     Attributes
     ----------
+    graph_ : DAG
+        The graph learned; its edges have their weights.
+    weights_ : ndarray of shape (n_variables, n_variables)
+        ``weights_[i, j]`` is the weight of the edge from column i to column j, including those below the
+        threshold.
+    threshold_ : float
+        Smallest absolute weight of an edge: `threshold`, or more if that left a cycle.
     h_ : float
         The measure of cycles at the end: 0 for a DAG.
     loss_ : float
@@ -57,8 +67,14 @@ class DAGGNN(ByWeights):
     [('cause', 'effect')]
     """
 
-    watches_time = True
+    _takes = ("discrete", "continuous")
+    strength_unit = "weight"
+    _directs_all_edges = True
+    _size_matters = True
+    _watches_time = True
 
+    threshold: float = option("threshold")
+    standardize: bool = option("standardize")
     hidden: int = option("hidden")
     epochs: int = option("epochs")
     batch_size: int = option("batch_size")
@@ -69,21 +85,21 @@ class DAGGNN(ByWeights):
     max_iter: int = option("max_iter")
     random_state: int = option("random_state")
 
-    def problems(self) -> Iterator[str]:
+    def _problems(self) -> Iterator[str]:
         """Yield all problems of the options, and a message if PyTorch is missing."""
-        yield from super().problems()
+        yield from super()._problems()
         try:
             import torch  # noqa: F401
         except ImportError as error:
             yield f'DAG-GNN needs PyTorch, which cannot be imported ({error}): pip install "f2sl[deep]"'
 
-    def _open(self, table: Table) -> AbstractContextManager[Floats]:
+    def _open(self, fit: Fit) -> AbstractContextManager[Floats]:
         """Return the numbers, each variable with mean 0, with rows in a fixed order.
 
         Sums are then the same to the last bit for any order of the input rows.
         """
-        numbers = self._as_numbers(table)
-        with super()._open(self._varying(numbers)):
+        numbers = as_numbers(fit)
+        with open_engine(varying(numbers), self.n_jobs):
             pass  # correlations tell of copies, and are not needed otherwise
         values = _in_memory(numbers)
         values = values[:, np.lexsort(values)]
@@ -93,40 +109,42 @@ class DAGGNN(ByWeights):
             centred /= np.where(deviation > 0, deviation, 1.0)
         return nullcontext(centred)
 
-    def _learn(self, engine: Floats, names: tuple[str, ...]) -> DAG:
+    def _learn(self, fit: Fit) -> DAG:
         from f2sl.search.deep.dag_gnn import Settings, train
 
         settings = Settings(**{name: getattr(self, name) for name in Settings.__dataclass_fields__})
         # A variable that is always the same explains nothing and needs no explanation.
-        varying = np.flatnonzero(engine.any(axis=1))
-        weights = np.zeros((len(names), len(names)))
+        members = np.flatnonzero(fit.engine.any(axis=1))
+        weights = np.zeros((len(fit.names), len(fit.names)))
         self.h_, self.loss_, self.n_steps_ = 0.0, 0.0, 0
-        if len(varying) > 1:
-            with self._timed("training"), stage("training the autoencoder") as advance:
-                allowed = self._constraints.restrict_to(varying).matrix()
-                trained = train(self._scaled(engine[varying]), settings, self._deadline, advance, allowed)
-            weights[np.ix_(varying, varying)] = trained.weights
+        if len(members) > 1:
+            with fit.timed("training"), stage("training the autoencoder") as advance:
+                allowed = fit.constraints.restrict_to(members).matrix()
+                trained = train(_scaled(fit, members), settings, fit.deadline, advance, allowed)
+            weights[np.ix_(members, members)] = trained.weights
             self.h_, self.loss_, self.n_steps_ = trained.h, trained.loss, trained.n_steps
             if trained.out_of_time or trained.interrupted:
-                self._deadline.stop(self._how_far(), trained.interrupted)
-        if self.h_ > self.h_tol and not self._deadline.stopped:
-            self.notes_.append(
+                fit.deadline.stop(self._how_far(), trained.interrupted)
+        if self.h_ > self.h_tol and not fit.deadline.stopped:
+            fit.notes.append(
                 f"the training ended without convergence: {self._how_far()}; "
                 "more epochs or a larger max_iter may help"
             )
-        return self._graph_of(weights, names)
-
-    def _scaled(self, values: Floats) -> Floats:
-        """Scale all numbers by one factor to a size that the network can start from."""
-        size = float(np.sqrt((values**2).mean()))
-        if LEAST_SIZE <= size <= MOST_SIZE:
-            return values
-        self.notes_.append(f"all numbers were divided by {size:.4g}, their root mean square")
-        return values / size
+        return graph_of_weights(fit, weights, self.threshold)
 
     def _how_far(self) -> str:
         """Return how far the weights are from those of a DAG."""
         return f"the measure of cycles was {self.h_:.3g}, and its goal is {self.h_tol:g}"
+
+
+def _scaled(fit: Fit, members: Integers) -> Floats:
+    """Scale the numbers of some variables by one factor to a size that the network can start from."""
+    values: Floats = fit.engine[members]
+    size = float(np.sqrt((values**2).mean()))
+    if LEAST_SIZE <= size <= MOST_SIZE:
+        return values
+    fit.notes.append(f"all numbers were divided by {size:.4g}, their root mean square")
+    return values / size
 
 
 def _in_memory(numbers: Table) -> Floats:

@@ -19,6 +19,7 @@ from f2sl.data.engines import CountingEngine
 from f2sl.errors import OptionError
 from f2sl.graph import DAG
 from f2sl.learners.base import StructureLearner
+from f2sl.learners.fit import Fit
 from f2sl.stats.choose import check_set_score, make_set_scores
 from f2sl.stats.scores.base import MOST_MEMBERS, Score
 
@@ -58,9 +59,9 @@ class ExactSearch(StructureLearner):
     ['bronc', 'lung']
     """
 
-    takes = ("discrete",)
+    _takes = ("discrete",)
     strength_unit = "log score"
-    watches_time = True
+    _watches_time = True
 
     score: str | Score = option("score", "bdeu", check=check_set_score)
     equivalent_sample_size: float = option("equivalent_sample_size")
@@ -69,44 +70,45 @@ class ExactSearch(StructureLearner):
     force: bool = option("force")
     stability: int | None = option("stability")
 
-    def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> DAG:
+    def _learn(self, fit: Fit) -> DAG:
         from f2sl.search.exact import best_networks, count_lattice
 
+        engine: CountingEngine = fit.engine
         # A variable with one state explains nothing and needs no explanation.
         needed = engine.cardinalities > 1
-        needed[self._constraints.required] = True  # but it may be on a path of required edges
+        needed[fit.constraints.required] = True  # but it may be on a path of required edges
         members = np.flatnonzero(needed)
-        self._check_size(len(members))
-        rules = self._constraints.restrict_to(members)
+        self._check_size(len(members), engine.n_rows)
+        rules = fit.constraints.restrict_to(members)
         scores = make_set_scores(engine, self.score, self.equivalent_sample_size)
-        with self._timed("counting"), stage("counting sets of variables") as advance:
-            lattice = count_lattice(scores, members, self.max_parents, self._deadline, advance, rules)
-        with self._timed("search"), stage("finding the best network"):
+        with fit.timed("counting"), stage("counting sets of variables") as advance:
+            lattice = count_lattice(scores, members, self.max_parents, fit.deadline, advance, rules)
+        with fit.timed("search"), stage("finding the best network"):
             best = best_networks(lattice.values[None], self.max_parents, rules)
             arrows = _arrows(best.parents[0], members)
-            graph = DAG.from_arrays(names, arrows)
+            graph = DAG.from_arrays(fit.names, arrows)
             if not rules:  # of equivalent networks take the one by names; some may break constraints
                 graph = graph.to_cpdag().to_dag()
             strengths = _strengths(scores, members, graph.directed_array)
         self.score_ = float(best.scores[0]) * scores.unit
         self.n_sets_, self.n_families_ = scores.n_sets, lattice.n_families
-        graph = DAG.from_arrays(names, graph.directed_array, weights_directed=strengths)
+        graph = DAG.from_arrays(fit.names, graph.directed_array, weights_directed=strengths)
         if not lattice.complete:
-            self._deadline.stop(
+            fit.deadline.stop(
                 f"no network with at most {lattice.max_parents} parents for each variable is better, "
                 "but one with more may be",
                 lattice.interrupted,
             )
         return graph
 
-    def _check_size(self, k: int) -> None:
+    def _check_size(self, k: int, n_rows: int) -> None:
         """Raise an error for a search with too many variables, or that needs too much memory."""
         from f2sl.search.exact import bytes_needed, seconds_needed
 
         advice = "leave out columns, or use a learner that does not search all networks, such as f2sl-s"
         if k > MOST_MEMBERS:
             raise OptionError(f"an exact search of {k} variables would never end; {advice}")
-        seconds = seconds_needed(k, self.n_rows_, resolve_jobs(self.n_jobs), self.max_parents)
+        seconds = seconds_needed(k, n_rows, resolve_jobs(self.n_jobs), self.max_parents)
         memory, duration = _told(bytes_needed(k), SIZES), _told(seconds, DURATIONS)
         cost = f"an exact search of {k} variables takes about {memory} of memory and {duration}"
         if k > self.max_exact and not self.force:

@@ -26,29 +26,31 @@ The result is that of BOSS; a second start from the tests did not raise the scor
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
-from f2sl._arrays import Integers
 from f2sl._deadline import keeping, limited
 from f2sl._options import option, whole
 from f2sl._progress import stage
 from f2sl.data.column import CONTINUOUS, DISCRETE, MIXED
 from f2sl.data.engines import Engine
 from f2sl.graph import DAG, PDAG
-from f2sl.learners.base import StructureLearner, WithScore
-from f2sl.learners.local.base import LocalLearner, Neighborhoods
+from f2sl.learners.base import StructureLearner
+from f2sl.learners.fit import Fit
+from f2sl.learners.local.base import Neighborhoods
 from f2sl.learners.local.confirmed import ConfirmedFCBF
 from f2sl.learners.local.fcbf import FCBF
-from f2sl.learners.local_to_global import WithColliders
-from f2sl.learners.skeleton import Skeleton, constrained, join
+from f2sl.learners.local_to_global import join_sets
+from f2sl.learners.skeleton import Skeleton, constrained, join, weighted_dag
 from f2sl.search.growing import is_gaussian, search_growing
 from f2sl.stats.answers import TOLERANCE
 from f2sl.stats.choose import check_choice, kind_of_engine, make_measure, make_test, unbound_score
 from f2sl.stats.measures.base import Measure
 from f2sl.stats.scores.base import Score
+from f2sl.stats.tests.base import CITest
 
 if TYPE_CHECKING:
     from f2sl.data.mixed.engine import MixedEngine
@@ -102,59 +104,50 @@ def edge_cost(engine: Engine, most_rows: float = math.inf) -> float:
     return 2.0 * cost * math.sqrt(max(1.0, n_rows / ROWS_OF_COST))
 
 
-class ByOrders(StructureLearner):
-    """Base class of learners that search over orders, with scores of their own for "auto".
-
-    For numbers that is BIC. BGe adds its prior to the variances. Where many strong effects meet, the residual
-    variance is so small that the prior outweighs it, and BGe strongly prefers other graphs to the true one
-    (docs/evidence/gaussian.md).
-    """
-
-    preferred: ClassVar[dict[str, str]] = {CONTINUOUS: "bic-g"}
-    """Score of each kind of table in place of the usual one."""
-
-    score: str | Score = option("score", check=check_choice)
-    equivalent_sample_size: float | None = option("equivalent_sample_size", None)
-    edge_cost: float | None = option("edge_cost")
-    stability: int | None = option("stability")
-
-    def _quick(self, kind: str) -> StructureLearner:
-        return type(self)(**{**self.get_params(), "effort": "fast"})
-
-    def _as(self, learner: type[ByOrders], **changed: Any) -> ByOrders:
-        """Return another learner with the options that it shares with this one."""
-        shared = set(learner.option_defaults()).intersection(self.option_defaults())
-        return learner(**{name: getattr(self, name) for name in shared} | changed)
-
-    def _search_again(self, engine: Engine) -> SearchAgain | None:
-        score = self._unbound_score(engine)
-        if not is_gaussian(engine, score):
-            return None
-        from f2sl.learners.stability import MOST_ROWS
-        from f2sl.search.growing.again import SearchAgain
-
-        return SearchAgain(
-            engine,
-            score,
-            edge_cost=edge_cost(engine, MOST_ROWS) if self.edge_cost is None else self.edge_cost_,
-            max_parents=self.max_parents,  # type: ignore[attr-defined]
-            constraints=self._constraints,
-        )
-
-    def _preferring(self, kind: str) -> dict[str, Any]:
-        chosen = self.preferred.get(kind, "auto") if self.score == "auto" else self.score
-        return {**self.get_params(), "score": chosen}
-
-    def _unbound_score(self, engine: Engine) -> Score:
-        """Return the score; set the weight of its prior and the penalty for each edge."""
-        weight, cost = self.equivalent_sample_size, self.edge_cost
-        self.equivalent_sample_size_ = prior_weight(engine) if weight is None else float(weight)
-        self.edge_cost_ = edge_cost(engine) if cost is None else float(cost)
-        chosen = self._preferring(kind_of_engine(engine))["score"]
-        return unbound_score(engine, chosen, self.equivalent_sample_size_)
+GAUSSIAN_SCORE = "bic-g"
+"""The score that "auto" stands for among numbers. BGe adds its prior to the variances. Where many strong
+effects meet, the residual variance is so small that the prior outweighs it, and BGe strongly prefers other
+graphs to the true one (docs/evidence/gaussian.md)."""
 
 
-class F2SLh(ByOrders, WithColliders, WithScore):
+class Objective(NamedTuple):
+    """What a search over orders maximises: a score, with the weight of its prior and the edge penalty."""
+
+    score: Score
+    weight: float
+    edge_cost: float
+
+
+def objective(fit: Fit, score: str | Score, weight: float | None, cost: float | None) -> Objective:
+    """Make the score for an engine, and choose what is None; keep both for the learner."""
+    weight = prior_weight(fit.engine) if weight is None else float(weight)
+    cost = edge_cost(fit.engine) if cost is None else float(cost)
+    fit.found.update(equivalent_sample_size_=weight, edge_cost_=cost)
+    return Objective(unbound_score(fit.engine, score, weight), weight, cost)
+
+
+def search_again(fit: Fit, score: Score, cost: float | None, max_parents: int | None) -> SearchAgain | None:
+    """Return what searches again from the matrix of resampled rows; None for scores of tables."""
+    if not is_gaussian(fit.engine, score):
+        return None
+    from f2sl.learners.stability import MOST_ROWS
+    from f2sl.search.growing.again import SearchAgain
+
+    return SearchAgain(
+        fit.engine,
+        score,
+        edge_cost=edge_cost(fit.engine, MOST_ROWS) if cost is None else float(cost),
+        max_parents=max_parents,
+        constraints=fit.constraints,
+    )
+
+
+def shared_options(learner: StructureLearner, other: type[StructureLearner]) -> dict[str, Any]:
+    """Return the options of a learner that another class has, too."""
+    return {name: v for name, v in learner.get_params().items() if name in other.option_defaults()}
+
+
+class F2SLh(StructureLearner):
     """Learn a DAG: feature selection that tests confirm, then the best score over the candidates.
 
     The search over orders gives a variable at most 8 parents (fewer with more than 32,768 variables), even
@@ -190,6 +183,8 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         Log score of `dag_`, including the penalty for its edges.
     n_families_, n_tests_, n_inconclusive_ : int
         Number of families scored, of independence tests, and of inconclusive tests.
+    local_learner_ : LocalLearner
+        The learner of the candidates, with its options.
 
     Examples
     --------
@@ -199,141 +194,167 @@ class F2SLh(ByOrders, WithColliders, WithScore):
     ['bronc', 'lung']
     """
 
-    preferred: ClassVar[dict[str, str]] = {CONTINUOUS: "bic-g", DISCRETE: "bds"}
-    pc = "fcbf-confirmed"
-    shared_options = ("relevance", "alpha", "ties", "measure", "ci_test")
+    _preferred: ClassVar[Mapping[str, str]] = {CONTINUOUS: GAUSSIAN_SCORE, DISCRETE: "bds"}
 
-    alpha: float = option("alpha", 0.05)
     relevance: str = option("relevance")
+    alpha: float = option("alpha", 0.05)
+    max_cond_vars: int | None = option("max_cond_vars")
     clean_up: int | None = option("clean_up", None)
     symmetry: str = option("symmetry", "or")
     ties: str = option("ties")
     measure: str | Measure = option("measure", check=check_choice)
-    equivalent_sample_size: float | None = option("equivalent_sample_size", None)  # type: ignore[assignment]
+    ci_test: str | CITest = option("ci_test", check=check_choice)
+    skeleton_only: bool = option("skeleton_only")
+    score: str | Score = option("score", check=check_choice)
+    equivalent_sample_size: float | None = option("equivalent_sample_size", None)
+    edge_cost: float | None = option("edge_cost")
     max_parents: int | None = option("max_parents", check=partial(whole, least=1))
     search: str = option("search")
     effort: str = option("effort")
+    tabu_length: int = option("tabu_length")
+    max_stall: int = option("max_stall")
+    stability: int | None = option("stability")
 
-    def _quick(self, kind: str) -> StructureLearner:
+    def _for_replicates(self, fit: Fit) -> tuple[StructureLearner, SearchAgain | None]:
+        kind = kind_of_engine(fit.engine)
         if self.grows_parents_:
             from f2sl.learners.boss import BOSS
 
             # Its result is the same, and it looks for no candidates.
-            return self._as(BOSS, effort="fast")
+            quick = BOSS(**shared_options(self, BOSS) | {"effort": "fast"})
+            score = self._objective(fit).score
+            return quick, search_again(fit, score, self.edge_cost, self.max_parents)
         # Where numbers are among the candidates, the fast search finds graphs that are too different.
-        return super()._quick(kind) if kind == DISCRETE else type(self)(**self.get_params())
+        effort = "fast" if kind == DISCRETE else self.effort
+        return type(self)(**{**self.get_params(), "effort": effort}), None
 
-    def _search_again(self, engine: Engine) -> SearchAgain | None:
-        return super()._search_again(engine) if self.grows_parents_ else None
+    def _objective(self, fit: Fit) -> Objective:
+        score = self._preferring(kind_of_engine(fit.engine))["score"]
+        return objective(fit, score, self.equivalent_sample_size, self.edge_cost)
 
-    def _local_learner(self) -> LocalLearner:
-        return super()._local_learner().set_params(clean_up=self.clean_up or 0)
-
-    def _learn(self, engine: Engine, names: tuple[str, ...]) -> PDAG:
-        score = self._unbound_score(engine)
-        self.grows_parents_ = (
-            self.search == "orders" and is_gaussian(engine, score) and not self.skeleton_only
+    def _local(self, fit: Fit, gaussian: bool) -> ConfirmedFCBF:
+        """Return the learner of the candidates; it cleans up by default where the search keeps to them."""
+        clean_up = self.clean_up or 0
+        if self.clean_up is None and not gaussian and fit.engine.n_variables <= MOST_FOR_ALL:
+            clean_up = CLEAN_UP
+        return ConfirmedFCBF(
+            relevance=self.relevance,
+            alpha=self.alpha,
+            clean_up=clean_up,
+            ties=self.ties,
+            measure=self.measure,
+            ci_test=self.ci_test,
         )
-        resolved = self._local_learner().resolve_auto(kind_of_engine(engine))
-        self.local_learner_ = learner = cast(ConfirmedFCBF, resolved.with_constraints(self._constraints))
+
+    def _learn(self, fit: Fit) -> PDAG:
+        engine, goal = fit.engine, self._objective(fit)
+        gaussian = is_gaussian(engine, goal.score)
+        self.grows_parents_ = self.search == "orders" and gaussian and not self.skeleton_only
+        local = (
+            self._local(fit, gaussian).resolve_auto(kind_of_engine(engine)).with_constraints(fit.constraints)
+        )
+        fit.found.update(local_learner_=local)
         if self.grows_parents_:
-            return self._grow(engine, score, names)
-        if self.clean_up is None and not is_gaussian(engine, score) and engine.n_variables <= MOST_FOR_ALL:
-            learner.set_params(clean_up=CLEAN_UP)
-        with self._timed("neighbors"):
-            relevant = learner.relevant(engine)
-            sets = learner.find_all(relevant, learner.test(engine), learner.strict_test(engine))
-        skeleton = self._join(sets, names)
+            return self._grow(fit, goal)
+        with fit.timed("neighbors"):
+            relevant = local.relevant(engine)
+            sets = local.select(relevant, local.test(engine), local.strict_test(engine))
+        with fit.timed("skeleton"):
+            skeleton = join_sets(fit, sets, self.symmetry)
         if self.skeleton_only:
-            return self._as_graph(skeleton, names).skeleton()
+            return fit.undirected(skeleton).skeleton()
         graph: PDAG | None = None
-        with self._timed("orientation"), keeping("no search for the best DAG began, or it found none yet"):
-            tested = constrained(join(FCBF(ties=self.ties).select(relevant), "and"), self._constraints)
-            graph = self._graph_of_tests(engine, names, tested)
+        with fit.timed("orientation"), keeping("no search for the best DAG began, or it found none yet"):
+            tested = constrained(join(FCBF(ties=self.ties).select(relevant), "and"), fit.constraints)
+            graph = self._graph_of_tests(fit, tested)
             start = graph.to_dag()
-            by_orders = partial(self._search_orders, engine, relevant)
-            search = by_orders if self.search == "orders" else self._climb
-            bound = score.bind(engine)
-            graph, self.score_ = search(bound, names, skeleton, start)
-            self.n_families_ = bound.n_families
-        return self._as_graph(skeleton, names) if graph is None else graph
+            score = goal.score.bind(engine)
+            if self.search == "orders":
+                graph, best = self._search_orders(fit, relevant, score, goal.edge_cost, skeleton, start)
+            else:
+                graph, best = self._climb(fit, score, goal.edge_cost, skeleton, start)
+            fit.found.update(score_=best, n_families_=score.n_families)
+        return fit.undirected(skeleton) if graph is None else graph
 
-    def _graph_of_tests(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
+    def _graph_of_tests(self, fit: Fit, skeleton: Skeleton) -> PDAG:
         """Orient a skeleton as F2SL-c does."""
-        from f2sl.learners.v_structures import orient_by_independence
+        from f2sl.learners.v_structures import find_v_structures, orient_by_independence
 
-        triples = self._colliders(engine, skeleton).triples
-        return orient_by_independence(skeleton, names, triples, self._constraints)
+        test = make_test(fit.engine, self.alpha, self.ci_test)
+        triples = find_v_structures(skeleton, test, self.max_cond_vars, fit.constraints).triples
+        fit.count_tests(test)
+        return orient_by_independence(skeleton, fit.names, triples, fit.constraints)
 
-    def _grow(self, engine: Engine, score: Score, names: tuple[str, ...]) -> DAG:
+    def _grow(self, fit: Fit, goal: Objective) -> DAG:
         """Search over orders with all variables as candidates, as BOSS does; the tests have no say."""
-        with self._timed("search"), limited(None):  # this search looks at the deadline itself
+        names = fit.names
+        with fit.timed("search"), limited(None):  # this search looks at the deadline itself
             found = search_growing(
-                engine,
-                score,
+                fit.engine,
+                goal.score,
                 [np.arange(len(names))],
-                edge_cost=self.edge_cost_,
+                edge_cost=goal.edge_cost,
                 effort=self.effort,
                 max_parents=self.max_parents,
-                constraints=self._constraints,
-                deadline=self._deadline,
+                constraints=fit.constraints,
+                deadline=fit.deadline,
             )
-        if not found.complete and not self._deadline.stopped:
-            self._deadline.stop("with more time the score may be higher")
-        self.score_, self.n_families_ = found.score, found.n_families
-        self.n_tests_ = self.n_inconclusive_ = 0
-        strengths = make_measure(engine, self.measure).values(engine, *found.arrows.T)
+        if not found.complete and not fit.deadline.stopped:
+            fit.deadline.stop("with more time the score may be higher")
+        strengths = make_measure(fit.engine, self.measure).values(fit.engine, *found.arrows.T)
         graph = DAG.from_arrays(names, found.arrows, weights_directed=strengths)
-        self.skeleton_ = graph.skeleton().reorder(self.feature_names_in_.tolist())
-        self.pc_ = {name: sorted(graph.adjacent(name), key=names.index) for name in names}
+        fit.found.update(
+            score_=found.score,
+            n_families_=found.n_families,
+            n_tests_=0,
+            n_inconclusive_=0,
+            skeleton_=graph.skeleton().reorder(fit.columns),
+            pc_={name: sorted(graph.adjacent(name), key=names.index) for name in names},
+        )
         return graph
-
-    def _orders(self, start: DAG) -> tuple[Integers, Integers]:
-        """Return the orders to start from: that of the graph from the tests, and that of the names."""
-        number = {name: v for v, name in enumerate(start.nodes)}
-        of_tests = np.array([number[name] for name in start.topological_order()], np.int64)
-        return of_tests, np.arange(len(of_tests))
 
     def _search_orders(
         self,
-        engine: Engine,
+        fit: Fit,
         relevant: Neighborhoods,
         score: FamilyScores,
-        names: tuple[str, ...],
+        cost: float,
         skeleton: Skeleton,
         start: DAG,
     ) -> tuple[DAG, float]:
         """Search over orders, starting from the graph of the tests and from the order of the names."""
-        from f2sl.learners.orientation import weighted_dag
         from f2sl.search.orders import search_orders
         from f2sl.search.orders.on_demand import OnDemand
         from f2sl.search.orders.parent_sets import parent_sets
 
+        engine, kind = fit.engine, kind_of_engine(fit.engine)
         candidates = skeleton.start, skeleton.neighbors
         limits: dict[str, Any] = {
-            "edge_log_prior": -self.edge_cost_,
+            "edge_log_prior": -cost,
             "max_parents": self.max_parents,
-            "constraints": self._constraints,
+            "constraints": fit.constraints,
         }
         with stage("scoring sets of parents"):
             sets = parent_sets(score, *candidates, **limits)
-        n, orders = skeleton.n, self._orders(start)
+        n, number = skeleton.n, {name: v for v, name in enumerate(start.nodes)}
+        of_tests = np.array([number[name] for name in start.topological_order()], np.int64)
+        orders = of_tests, np.arange(n)
         if self.effort == "fast":
-            best = search_orders(sets, *candidates, orders, perturbations=0, constraints=self._constraints)
-            return weighted_dag(skeleton, names, best.arrows), best.score
+            best = search_orders(sets, *candidates, orders, perturbations=0, constraints=fit.constraints)
+            return weighted_dag(skeleton, fit.names, best.arrows), best.score
         test = make_test(engine, self.alpha / max(1, n * (n - 1)), self.ci_test)
         if n > MOST_FOR_ALL:
             outside = np.column_stack([relevant.owners, relevant.members])
         else:
             outside = np.argwhere(~np.eye(n, dtype=np.bool_))
-        likelihoods = self._likelihoods(engine)
+        likelihoods = self._likelihoods(fit)
         wider = OnDemand(
             sets, *candidates, score=score, test=test, outside=outside, likelihoods=likelihoods, **limits
         )
         unfinished = "the search over orders was not finished, so with more time the score may be higher"
         with keeping(unfinished, lambda: wider.best is not None):
             best = wider.search(orders, PERTURBATIONS_PER_VARIABLE)
-            if kind_of_engine(engine) == DISCRETE:
+            if kind == DISCRETE:
                 # Columns that determine each other have an SU of 1: they are candidates of each other.
                 same = skeleton.strengths
                 if make_measure(engine, self.measure).unit != "SU":
@@ -344,17 +365,16 @@ class F2SLh(ByOrders, WithColliders, WithScore):
             if self.effort == "thorough":
                 best = wider.search_on(best, THOROUGH_PERTURBATIONS)
             best = wider.simplify(best)
-        if wider.best is not None and self._deadline.stopped:
+        if wider.best is not None and fit.deadline.stopped:
             best = wider.best
-        self.n_tests_ += test.n_tests
-        self.n_inconclusive_ += test.n_inconclusive
+        fit.count_tests(test)
         if len(wider.joined):
             strengths = make_measure(engine, self.measure).values(engine, *wider.joined.T)
             skeleton = skeleton.with_more(wider.joined, strengths)
-            self._keep_skeleton(skeleton, names)
-        return weighted_dag(skeleton, names, best.arrows), best.score
+            fit.keep_skeleton(skeleton)
+        return weighted_dag(skeleton, fit.names, best.arrows), best.score
 
-    def _likelihoods(self, engine: Engine) -> Likelihoods | None:
+    def _likelihoods(self, fit: Fit) -> Likelihoods | None:
         """Return log likelihoods of families, by which determined variables are known.
 
         Only for states without missing values.
@@ -362,15 +382,16 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         from f2sl.search.orders.determined import Likelihoods
         from f2sl.stats.scores.tables import LogLikelihood
 
-        counts = engine.counts
-        if kind_of_engine(engine) != DISCRETE or counts is None or counts.presence.any:
+        counts = fit.engine.counts
+        if kind_of_engine(fit.engine) != DISCRETE or counts is None or counts.presence.any:
             return None
-        return Likelihoods(LogLikelihood().bind(engine), counts.cardinalities, counts.n_rows)
+        return Likelihoods(LogLikelihood().bind(fit.engine), counts.cardinalities, counts.n_rows)
 
     def _climb(
-        self, score: FamilyScores, names: tuple[str, ...], skeleton: Skeleton, start: DAG
+        self, fit: Fit, score: FamilyScores, cost: float, skeleton: Skeleton, start: DAG
     ) -> tuple[DAG, float]:
         """Climb from the usable edges of the graph of the tests, and from no edge."""
+        from f2sl.learners.local_to_global import orient_by_score
         from f2sl.search.admissible import Admissible
         from f2sl.search.hill_climbing import Families
 
@@ -380,15 +401,23 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         if self.max_parents is not None:
             families = Admissible(score, self.max_parents)
             # Required parents come first, so that they are among those that stay.
-            usable = usable[np.lexsort((~self._constraints.requires(*usable.T), usable[:, 1]))]
+            usable = usable[np.lexsort((~fit.constraints.requires(*usable.T), usable[:, 1]))]
             rank = np.arange(len(usable)) - np.searchsorted(usable[:, 1], usable[:, 1])
             usable = usable[rank < self.max_parents]
         tops = []
         for begin in (usable, arrows[:0]):
-            tops.append(
-                self._climbed(skeleton, names, families, edge_log_prior=-self.edge_cost_, start=begin)
+            top = orient_by_score(
+                skeleton,
+                fit.names,
+                families,
+                edge_log_prior=-cost,
+                tabu_length=self.tabu_length,
+                max_stall=self.max_stall,
+                start=begin,
+                constraints=fit.constraints,
             )
-            if self._deadline.stopped:
+            tops.append(top)
+            if fit.deadline.stopped:
                 break
         graph, climbed = max(tops, key=lambda top: top[1].score)
         return graph, climbed.score

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import random
 from collections import deque
+from functools import partial
 
 import numpy as np
 
@@ -27,18 +28,29 @@ from f2sl._options import option
 from f2sl._progress import stage
 from f2sl.errors import DataError, unknown_name
 from f2sl.graph import DAG, PDAG
-from f2sl.learners.by_best_networks import ByBestNetworks, v_structures_of_spouses
-from f2sl.learners.local.by_score import ByScore, Run
+from f2sl.learners.base import StructureLearner
+from f2sl.learners.by_best_networks import finished_part, learn_by_best_networks, v_structures_of_spouses
+from f2sl.learners.fit import Fit
+from f2sl.learners.local.by_score import Run, network_option
 from f2sl.learners.local.growing import Growth, Surroundings, grow
-from f2sl.learners.local.s2tmb import S2TMB
 from f2sl.learners.skeleton import Skeleton
+from f2sl.stats.scores.base import Score
 
 
-class GGSL(ByBestNetworks):
+class GGSL(StructureLearner):
     """Learn a partially directed graph that grows from one variable, by S2TMB.
 
     Attributes
     ----------
+    graph_ : PDAG
+        The learned graph. The weight of a link is the loss in score without it.
+    pc_ : dict of str to list of str
+        The neighbors found for each variable, strongest first, before they were joined; empty if the search
+        was stopped early.
+    skeleton_ : PDAG
+        All edges, undirected.
+    n_exact_, n_climbed_ : int
+        Number of networks found exactly, and by hill climbing because they were too large.
     v_structures_ : list of (str, str, str)
         The triples (A, C, D) found to be A -> C <- D.
     start_ : str
@@ -54,13 +66,34 @@ class GGSL(ByBestNetworks):
     ['bronc', 'lung']
     """
 
+    _takes = ("discrete",)
+    strength_unit = "log score"
+    _watches_time = True
+
+    score: str | Score = network_option("score")
+    equivalent_sample_size: float = network_option("equivalent_sample_size")
+    order: str = network_option("order")
+    ties: str = network_option("ties")
+    max_exact: int = network_option("max_exact")
+    max_parents: int | None = network_option("max_parents")
+    time_limit: float | None = network_option("time_limit")
     start: str | None = option("start")
     random_state: int = option("random_state")
 
-    def _local_learner(self) -> ByScore:
-        return self._like(S2TMB)
+    def _learn(self, fit: Fit) -> PDAG:
+        run = Run(self, fit.engine, fit.constraints or None)
+
+        def orient(skeleton: Skeleton) -> PDAG:
+            triples = v_structures_of_spouses(run.found, skeleton)
+            if not run.interrupted and run.has_time():
+                triples = self._decide_directions(run, triples)
+            return fit.oriented(skeleton, triples)
+
+        explore, how_far = partial(self._explore, run, fit.names), partial(finished_part, run)
+        return learn_by_best_networks(fit, run, explore, orient, how_far)
 
     def _explore(self, run: Run, names: tuple[str, ...]) -> None:
+        """Grow the graph from the first variable to all."""
         if self.start is not None and str(self.start) not in names:
             raise DataError(unknown_name("column", self.start, names))
         self.start_ = (
@@ -97,12 +130,6 @@ class GGSL(ByBestNetworks):
                 run.found[silent] = with_neighbor(run.found[silent], named, strength)
             else:
                 run.found[named] = without_neighbor(run.found[named], silent)
-
-    def _oriented(self, run: Run, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
-        triples = v_structures_of_spouses(run.found, skeleton)
-        if not run.interrupted and run.has_time():
-            triples = self._decide_directions(run, triples)
-        return self._oriented_by(triples, skeleton, names)
 
     def _decide_directions(self, run: Run, triples: Integers) -> Integers:
         """Decide between opposite directions; return the v-structures that agree with the decisions."""

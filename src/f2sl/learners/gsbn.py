@@ -27,18 +27,20 @@ from f2sl._deadline import checkpoint, keeping
 from f2sl._options import option
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
-from f2sl.data.engines import Engine
 from f2sl.graph import PDAG, apply_meek_rules
-from f2sl.learners.base import StructureLearner, named_sets
-from f2sl.learners.local.base import Neighborhoods, WithTests, apply_constraints
+from f2sl.learners.base import StructureLearner
+from f2sl.learners.fit import Fit
+from f2sl.learners.local.base import Neighborhoods, apply_constraints
+from f2sl.learners.local.separating_sets import named_sets
 from f2sl.learners.skeleton import Skeleton, constrained, from_edges, join
 from f2sl.stats.answers import IndependenceTest
-from f2sl.stats.choose import make_test
+from f2sl.stats.choose import check_choice, make_test
+from f2sl.stats.tests.base import CITest
 
 Separating = dict[tuple[int, int], tuple[int, ...]]
 
 
-class GSBN(StructureLearner, WithTests):
+class GSBN(StructureLearner):
     """Learn a partially directed graph from Markov blankets.
 
     `max_cond_vars` limits the size of the subsets of a blanket to try.
@@ -63,32 +65,35 @@ class GSBN(StructureLearner, WithTests):
 
     strength_unit = "-log10 p"
 
+    alpha: float = option("alpha")
+    max_cond_vars: int | None = option("max_cond_vars")
+    ci_test: str | CITest = option("ci_test", check=check_choice)
     symmetry: str = option("symmetry")
 
-    def _learn(self, engine: Engine, names: tuple[str, ...]) -> PDAG:
+    def _learn(self, fit: Fit) -> PDAG:
         from f2sl.learners.local.grow_shrink import GSMB
 
-        with self._timed("blankets"):
-            learner = GSMB(alpha=self.alpha, ci_test=self.ci_test).with_constraints(self._constraints)
-            blankets = learner.learn_all(engine)
-            if self._constraints:
-                blankets = apply_constraints(blankets, self._constraints, blankets=True)
-        self.blankets_ = self._named(blankets, names)
-        test = make_test(engine, self.alpha, self.ci_test)
-        with self._timed("skeleton"):
-            found, separating = links_of_blankets(
-                test, blankets, self.symmetry, self.max_cond_vars, self._constraints
+        rules = fit.constraints
+        with fit.timed("blankets"):
+            blankets = (
+                GSMB(alpha=self.alpha, ci_test=self.ci_test).with_constraints(rules).learn_all(fit.engine)
             )
-            skeleton = constrained(found, self._constraints)
+            if rules:
+                blankets = apply_constraints(blankets, rules, blankets=True)
+        fit.found.update(blankets_=fit.by_name(blankets))
+        test = make_test(fit.engine, self.alpha, self.ci_test)
+        with fit.timed("skeleton"):
+            found, separating = links_of_blankets(test, blankets, self.symmetry, self.max_cond_vars, rules)
+            skeleton = constrained(found, rules)
         graph: PDAG | None = None
-        with self._timed("orientation"), keeping("the edges were not directed"):
-            triples = colliders_of_blankets(test, blankets, skeleton, self.max_cond_vars, self._constraints)
-            graph = along_paths(self._oriented_by(triples, skeleton, names))
-        graph = self._as_graph(skeleton, names) if graph is None else graph
-        self._keep_skeleton(skeleton, names)
-        self.separating_sets_ = named_sets({**separating, **blankets.separating_sets}, names)
-        self.n_tests_ = blankets.n_tests + test.n_tests
-        self.n_inconclusive_ = blankets.n_inconclusive + test.n_inconclusive
+        with fit.timed("orientation"), keeping("the edges were not directed"):
+            triples = colliders_of_blankets(test, blankets, skeleton, self.max_cond_vars, rules)
+            graph = along_paths(fit.oriented(skeleton, triples))
+        graph = fit.undirected(skeleton) if graph is None else graph
+        fit.keep_skeleton(skeleton)
+        fit.found.update(separating_sets_=named_sets({**separating, **blankets.separating_sets}, fit.names))
+        fit.count_tests(blankets)
+        fit.count_tests(test)
         return graph
 
 

@@ -14,13 +14,14 @@ import numpy as np
 
 from f2sl._options import option, whole
 from f2sl._progress import stage
-from f2sl.data.engines import Engine
 from f2sl.graph import DAG
-from f2sl.learners.base import WithScore
-from f2sl.stats.choose import make_score
+from f2sl.learners.base import StructureLearner
+from f2sl.learners.fit import Fit
+from f2sl.stats.choose import check_choice, make_score
+from f2sl.stats.scores.base import FamilyScores, Score
 
 
-class HillClimbing(WithScore):
+class HillClimbing(StructureLearner):
     """Learn a DAG: hill climbing on a score over all pairs of variables.
 
     There is no penalty for edges besides the score: a result of :class:`ExactSearch` with the same score is
@@ -47,41 +48,34 @@ class HillClimbing(WithScore):
 
     strength_unit = "log score"
 
+    score: str | Score = option("score", check=check_choice)
+    equivalent_sample_size: float = option("equivalent_sample_size")
     tabu_length: int = option("tabu_length", 0)
     max_stall: int = option("max_stall", 1)
     max_parents: int | None = option("max_parents", check=partial(whole, least=1))
+    stability: int | None = option("stability")
 
-    def _learn(self, engine: Engine, names: tuple[str, ...]) -> DAG:
-        from f2sl.search.admissible import Admissible
-        from f2sl.search.hill_climbing import hill_climb
-
-        n = len(names)
-        score = make_score(engine, self.score, self.equivalent_sample_size)
-        families = score if self.max_parents is None else Admissible(score, self.max_parents)
-        # Graphs have about as many edges as variables; those that take more steps show a full bar early.
-        share = 1.0 / (2 * n + self.max_stall)
-        with self._timed("search"), stage("hill climbing") as advance:
-            climbed = hill_climb(
-                families,
-                n,
-                np.column_stack(np.triu_indices(n, 1)),
-                tabu_length=self.tabu_length,
-                max_stall=self.max_stall,
-                constraints=self._constraints,
-                on_step=lambda step, value: advance(share),
-            )
-        self.score_, self.n_steps_, self.n_families_ = climbed.score, climbed.steps, score.n_families
-        # Required edges have no strength: the climb never scores a graph without them.
-        strengths = np.where(np.isinf(climbed.losses), np.nan, climbed.losses)
-        return DAG.from_arrays(names, climbed.arrows, weights_directed=strengths)
+    def _learn(self, fit: Fit) -> DAG:
+        return climb_over_all_pairs(
+            fit,
+            make_score(fit.engine, self.score, self.equivalent_sample_size),
+            tabu_length=self.tabu_length,
+            max_stall=self.max_stall,
+            max_parents=self.max_parents,
+        )
 
 
-class Tabu(HillClimbing):
+class Tabu(StructureLearner):
     """Learn a DAG: hill climbing on a score over all pairs of variables, with a list of tabu graphs.
 
     Where no step raises the score, the search goes on with the step that lowers it least, but not to one of
     the last `tabu_length` graphs; it ends after `max_stall` steps without a new best. Its score is never
     lower than that of :class:`HillClimbing` with the same options.
+
+    Attributes
+    ----------
+    graph_, dag_, score_, n_steps_, n_families_
+        As in :class:`HillClimbing`.
 
     Examples
     --------
@@ -91,5 +85,47 @@ class Tabu(HillClimbing):
     True
     """
 
+    strength_unit = "log score"
+
+    score: str | Score = option("score", check=check_choice)
+    equivalent_sample_size: float = option("equivalent_sample_size")
     tabu_length: int = option("tabu_length")
     max_stall: int = option("max_stall")
+    max_parents: int | None = option("max_parents", check=partial(whole, least=1))
+    stability: int | None = option("stability")
+
+    def _learn(self, fit: Fit) -> DAG:
+        return climb_over_all_pairs(
+            fit,
+            make_score(fit.engine, self.score, self.equivalent_sample_size),
+            tabu_length=self.tabu_length,
+            max_stall=self.max_stall,
+            max_parents=self.max_parents,
+        )
+
+
+def climb_over_all_pairs(
+    fit: Fit, score: FamilyScores, *, tabu_length: int, max_stall: int, max_parents: int | None
+) -> DAG:
+    """Climb from the empty graph, with all pairs of variables as candidates."""
+    from f2sl.search.admissible import Admissible
+    from f2sl.search.hill_climbing import hill_climb
+
+    n = len(fit.names)
+    families = score if max_parents is None else Admissible(score, max_parents)
+    # Graphs have about as many edges as variables; those that take more steps show a full bar early.
+    share = 1.0 / (2 * n + max_stall)
+    with fit.timed("search"), stage("hill climbing") as advance:
+        climbed = hill_climb(
+            families,
+            n,
+            np.column_stack(np.triu_indices(n, 1)),
+            tabu_length=tabu_length,
+            max_stall=max_stall,
+            constraints=fit.constraints,
+            on_step=lambda step, value: advance(share),
+        )
+    fit.found.update(score_=climbed.score, n_steps_=climbed.steps, n_families_=score.n_families)
+    # Required edges have no strength: the climb never scores a graph without them.
+    strengths = np.where(np.isinf(climbed.losses), np.nan, climbed.losses)
+    return DAG.from_arrays(fit.names, climbed.arrows, weights_directed=strengths)

@@ -1,215 +1,285 @@
 """Local-to-global learning: the neighbors of each variable, then a skeleton, then directions.
 
-The three steps of the F2SL approach (section 5 of the paper). Any learner of parents and children can do
-the first. The third orients edges by independence tests (``orient="ci"``: FindVstructure, then Meek's rules)
-or by a score (``orient="score"``: hill climbing over the edges of the skeleton).
-The published algorithms of this kind are special cases: F2SL-c is
-``LocalToGlobal(pc="fcbf", orient="ci")``, MMHC is ``LocalToGlobal(pc="mmpc", orient="score")``.
+The three steps of the F2SL approach (section 5 of the paper). A learner of parents and children does the
+first, and a way to orient the third: :class:`~f2sl.ByTests` (FindVstructure, then Meek's rules) or
+:class:`~f2sl.ByScore` (hill climbing over the edges of the skeleton). The published algorithms of this kind
+are special cases: F2SL-c is FCBF with ByTests, MMHC is MMPC with ByScore.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
+from f2sl._arrays import Integers
 from f2sl._deadline import keeping
+from f2sl._estimator import Estimator
 from f2sl._options import option
-from f2sl.data.engines import Engine
+from f2sl._progress import stage
+from f2sl.constraints import Constraints
 from f2sl.errors import Interrupted, OptionError
-from f2sl.graph import PDAG
-from f2sl.learners.base import StructureLearner, WithScore, named_sets
-from f2sl.learners.local.base import LOCAL, LocalLearner, Neighborhoods, WithTests, apply_constraints
-from f2sl.learners.skeleton import Skeleton, constrained, join
-from f2sl.stats.choose import kind_of_engine, make_score, make_test
+from f2sl.graph import DAG, PDAG
+from f2sl.learners.base import StructureLearner
+from f2sl.learners.fit import Fit
+from f2sl.learners.local.base import LocalLearner, Neighborhoods, apply_constraints
+from f2sl.learners.local.separating_sets import named_sets
+from f2sl.learners.registries import LOCAL
+from f2sl.learners.skeleton import Skeleton, constrained, join, weighted_dag
+from f2sl.stats.choose import check_choice, kind_of_engine, make_score, make_test
+from f2sl.stats.scores.base import Score
+from f2sl.stats.tests.base import CITest
 
 if TYPE_CHECKING:
-    from f2sl.learners.v_structures import VStructures
+    from f2sl.search.hill_climbing import Climbed, Families
 
 
-class FromLocal(StructureLearner):
-    """Base class of the local-to-global learners.
+class ByTests(Estimator):
+    """Direct edges by independence tests: FindVstructure, then Meek's rules.
 
-    Subclasses set the learner of the first step (`pc`), and the options that it shares with them.
+    A part of :class:`LocalToGlobal`. The learner gets `v_structures_`, and the separating sets and tests of
+    this step.
 
-    Attributes
-    ----------
-    pc_ : dict of str to list of str
-        The parents and children found for each variable, strongest first, before the sets were joined.
-    skeleton_ : PDAG
-        All edges, undirected, weighted by their strength.
-    n_tests_, n_inconclusive_ : int
-        Number of independence tests, and of inconclusive ones.
-    local_learner_ : LocalLearner
-        The learner of the first step, with its options.
+    Examples
+    --------
+    >>> import f2sl
+    >>> f2sl.LocalToGlobal(local=f2sl.FCBF(), orient=f2sl.ByTests(alpha=0.05)).orient
+    ByTests(alpha=0.05)
     """
 
-    pc = "fcbf"
-    shared_options: ClassVar[tuple[str, ...]] = ()
-    """Options passed on to the learner of parents and children, if it has them."""
+    alpha: float = option("alpha")
+    max_cond_vars: int | None = option("max_cond_vars")
+    ci_test: str | CITest = option("ci_test", check=check_choice)
 
-    symmetry: str = option("symmetry")
-    skeleton_only: bool = option("skeleton_only")
-
-    @property
-    def strength_unit(self) -> str:  # type: ignore[override]
-        """Unit of the edge weights: that of the learner of neighbors, after `fit`."""
-        return self.local_learner_.strength_unit if hasattr(self, "local_learner_") else "strength"
-
-    def problems(self) -> Iterator[str]:
-        """Yield all problems of the options, including those of the learner of parents and children."""
-        try:
-            yield from self._local_learner().problems()
-        except OptionError as error:
-            yield str(error)
-        yield from super().problems()
-
-    def _local_learner(self) -> LocalLearner:
-        """Return the learner of the first step, without symmetry, which the second step applies."""
-        own = getattr(self, "pc_options", None) or {}
-        if not isinstance(own, Mapping):
-            raise OptionError(f"pc_options must map names of options to values, not {own!r}")
-        if own.get("knowledge"):
-            raise OptionError("pc_options must not contain knowledge; give it to the learner itself")
-        taken = LOCAL.load(self.pc).option_defaults()
-        options = {name: getattr(self, name) for name in self.shared_options if name in taken}
-        if "symmetry" in taken:
-            options["symmetry"] = "none"
-        learner: LocalLearner = LOCAL.create(self.pc, {**options, **own})
-        return learner
-
-    def _learn(self, engine: Engine, names: tuple[str, ...]) -> PDAG:
-        self.local_learner_ = (
-            self._local_learner().resolve_auto(kind_of_engine(engine)).with_constraints(self._constraints)
-        )
-        with self._timed("neighbors"):
-            sets, interrupted = self._sets_of_all(engine)
-        skeleton = self._join(sets, names)
-        with self._timed("skeleton"):
-            self.separating_sets_: Mapping[tuple[str, str], tuple[str, ...]] = named_sets(
-                sets.separating_sets, names
-            )
-            self.complete_ = sets.complete
-            self.notes_ += sets.notes
-        if interrupted:
-            raise Interrupted(self._as_graph(skeleton, names))
-        if self.skeleton_only:
-            return self._as_graph(skeleton, names).skeleton()
-        with self._timed("orientation"), keeping("the edges were not directed"):
-            return self._orient(engine, names, skeleton)
-        return self._as_graph(skeleton, names)
-
-    def _orient(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
-        """Orient the edges of the skeleton."""
-        raise NotImplementedError
-
-    def _sets_of_all(self, engine: Engine) -> tuple[Neighborhoods, bool]:
-        """Learn the sets of all variables; return also whether Ctrl-C interrupted it."""
-        try:
-            return self.local_learner_.learn_all(engine), False
-        except Interrupted as interrupt:
-            return interrupt.finished, True
-
-    def _join(self, sets: Neighborhoods, names: tuple[str, ...]) -> Skeleton:
-        """Join the sets of all variables to a skeleton, and store the numbers of tests."""
-        with self._timed("skeleton"):
-            if self._constraints:
-                sets = apply_constraints(sets, self._constraints)
-            self.pc_ = self._named(sets, names)
-            skeleton = constrained(join(sets, self.symmetry), self._constraints)
-            self._keep_skeleton(skeleton, names)
-            self.n_tests_, self.n_inconclusive_ = sets.n_tests, sets.n_inconclusive
-            return skeleton
-
-
-class WithColliders(FromLocal, WithTests):
-    """Base class of local-to-global learners with v-structures from independence tests."""
-
-    def _colliders(self, engine: Engine, skeleton: Skeleton) -> VStructures:
-        """Find the v-structures of a skeleton by independence tests, and count the tests."""
+    def orient(self, fit: Fit, skeleton: Skeleton) -> PDAG:
+        """Return the partially directed graph."""
         from f2sl.learners.v_structures import find_v_structures
 
-        test = make_test(engine, self.alpha, self.ci_test)
-        found = find_v_structures(skeleton, test, self.max_cond_vars, self._constraints)
-        self.n_tests_ += test.n_tests
-        self.n_inconclusive_ += test.n_inconclusive
-        return found
+        test = make_test(fit.engine, self.alpha, self.ci_test)
+        found = find_v_structures(skeleton, test, self.max_cond_vars, fit.constraints)
+        fit.count_tests(test)
+        separating, named = fit.found["separating_sets_"], found.separating_sets.named(fit.names)
+        fit.found.update(separating_sets_={**separating, **named} if separating else named)
+        return fit.oriented(skeleton, found.triples)
 
 
-class OrientedByTests(WithColliders):
-    """Base class of local-to-global learners with directions from independence tests.
+class ByScore(Estimator):
+    """Direct edges by a score: hill climbing over the edges of the skeleton.
 
-    Attributes
-    ----------
-    graph_ : PDAG
-        Learned graph; `dag_` orients the undirected edges.
-    separating_sets_ : mapping of (str, str) to tuple of str
-        Separating set of each unlinked pair for which one was found; names of a pair in ascending order.
-    v_structures_ : list of (str, str, str)
-        Triples (A, C, D) of the v-structures A -> C <- D.
+    A part of :class:`LocalToGlobal`. With BDeu and BDs each edge costs log(equivalent_sample_size + 1), the
+    structure prior of the F2SL paper. The learner gets `score_`, `n_steps_` and `n_families_`.
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> f2sl.LocalToGlobal(local=f2sl.FCBF(), orient=f2sl.ByScore(score="bic")).orient
+    ByScore(score='bic')
     """
 
-    def _orient(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
-        found = self._colliders(engine, skeleton)
-        named = found.separating_sets.named(names)
-        self.separating_sets_ = {**self.separating_sets_, **named} if self.separating_sets_ else named
-        return self._oriented_by(found.triples, skeleton, names)
+    score: str | Score = option("score", check=check_choice)
+    equivalent_sample_size: float = option("equivalent_sample_size")
+    tabu_length: int = option("tabu_length")
+    max_stall: int = option("max_stall")
 
-
-class OrientedByScore(FromLocal, WithScore):
-    """Base class of local-to-global learners with directions from a score.
-
-    With BDeu and BDs each edge costs log(equivalent_sample_size + 1), the structure prior of the F2SL paper.
-
-    Attributes
-    ----------
-    graph_ : PDAG
-        CPDAG of the best DAG found. An edge of the skeleton may be missing in it.
-    separating_sets_ : mapping of (str, str) to tuple of str
-        Separating sets that the learner of neighbors found.
-    score_ : float
-        The log score of `dag_`, structure prior included.
-    n_steps_, n_families_ : int
-        Steps of the climb, and families scored on the way.
-    """
-
-    def _orient(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
-        score = make_score(engine, self.score, self.equivalent_sample_size)
-        graph, climbed = self._climbed(skeleton, names, score, edge_log_prior=score.edge_log_prior)
-        self.score_, self.n_steps_, self.n_families_ = climbed.score, climbed.steps, score.n_families
+    def orient(self, fit: Fit, skeleton: Skeleton) -> PDAG:
+        """Return the best DAG within the skeleton."""
+        score = make_score(fit.engine, self.score, self.equivalent_sample_size)
+        graph, climbed = orient_by_score(
+            skeleton,
+            fit.names,
+            score,
+            edge_log_prior=score.edge_log_prior,
+            tabu_length=self.tabu_length,
+            max_stall=self.max_stall,
+            constraints=fit.constraints,
+        )
+        fit.found.update(score_=climbed.score, n_steps_=climbed.steps, n_families_=score.n_families)
         return graph
 
 
-class LocalToGlobal(OrientedByTests, OrientedByScore):
+def orient_by_score(
+    skeleton: Skeleton,
+    names: tuple[str, ...],
+    score: Families,
+    *,
+    edge_log_prior: float,
+    tabu_length: int,
+    max_stall: int,
+    start: Integers | None = None,
+    constraints: Constraints | None = None,
+) -> tuple[DAG, Climbed]:
+    """Find the best DAG within a skeleton by hill climbing; return it, with strengths, and the climb.
+
+    Variables are numbered in the order of `names`, which are sorted.
+    """
+    from f2sl.search.hill_climbing import hill_climb
+
+    # The first climb adds most edges of the skeleton one by one; later climbs are short.
+    share = 1.0 / (len(skeleton.edges) + max_stall + 1)
+    with stage("hill climbing") as advance:
+        climbed = hill_climb(
+            score,
+            skeleton.n,
+            skeleton.edges,
+            edge_log_prior=edge_log_prior,
+            tabu_length=tabu_length,
+            max_stall=max_stall,
+            start=start,
+            constraints=constraints,
+            on_step=lambda step, value: advance(share),
+        )
+    return weighted_dag(skeleton, names, climbed.arrows), climbed
+
+
+def local_to_global(
+    fit: Fit, local: LocalLearner, way: ByTests | ByScore, symmetry: str, skeleton_only: bool
+) -> PDAG:
+    """Learn the neighbors of each variable by `local`, join them to a skeleton, and direct it one `way`.
+
+    If a time limit or Ctrl-C ends the work early, the graph has the links found until then.
+    """
+    local = local.resolve_auto(kind_of_engine(fit.engine)).with_constraints(fit.constraints)
+    fit.found.update(local_learner_=local)
+    interrupted = False
+    with fit.timed("neighbors"):
+        try:
+            sets = local.learn_all(fit.engine)
+        except Interrupted as interrupt:
+            sets, interrupted = interrupt.finished, True
+    with fit.timed("skeleton"):
+        skeleton = join_sets(fit, sets, symmetry)
+        fit.found.update(separating_sets_=named_sets(sets.separating_sets, fit.names))
+        fit.complete = sets.complete
+        fit.notes += sets.notes
+    if interrupted:
+        raise Interrupted(fit.undirected(skeleton))
+    if skeleton_only:
+        return fit.undirected(skeleton).skeleton()
+    with fit.timed("orientation"), keeping("the edges were not directed"):
+        return way.orient(fit, skeleton)
+    return fit.undirected(skeleton)
+
+
+def join_sets(fit: Fit, sets: Neighborhoods, symmetry: str) -> Skeleton:
+    """Join the sets of all variables to a skeleton; keep it, the sets and the numbers of tests."""
+    if fit.constraints:
+        sets = apply_constraints(sets, fit.constraints)
+    fit.found.update(pc_=fit.by_name(sets))
+    fit.count_tests(sets)
+    skeleton = constrained(join(sets, symmetry), fit.constraints)
+    fit.keep_skeleton(skeleton)
+    return skeleton
+
+
+def check_way(name: str, value: Any, known: tuple[str, ...]) -> Any:
+    """Check a way to orient: its name, or the part itself."""
+    if not isinstance(value, ByTests | ByScore) and value not in known:
+        parts = "an f2sl.ByTests or an f2sl.ByScore"
+        raise OptionError(f"{name} must be one of {', '.join(map(repr, known))}, or {parts}, not {value!r}")
+    return value
+
+
+def check_local(name: str, value: Any) -> LocalLearner:
+    """Check a learner of neighbors."""
+    if not isinstance(value, LocalLearner) or value.finds_blankets:
+        raise OptionError(f"{name} must be a learner of neighbors, such as f2sl.FCBF(), not {value!r}")
+    return value
+
+
+class LocalToGlobal(StructureLearner):
     """Learn the neighbors of each variable, then a skeleton, then directions.
 
-    It has `v_structures_` with ``orient="ci"``, and `score_`, `n_steps_` and `n_families_` with
-    ``orient="score"``.
+    The learner of neighbors is `local`, or the one that `pc` names, and the way to orient is `orient`, given
+    by name or as a part with options of its own. Other options are for parts given by name.
 
     Attributes
     ----------
     graph_ : PDAG
         Learned graph, as in :class:`F2SLc` or :class:`F2SLs`.
+    pc_ : dict of str to list of str
+        The parents and children found for each variable, strongest first, before the sets were joined.
+    skeleton_ : PDAG
+        All edges, undirected, weighted by their strength.
+    separating_sets_ : mapping of (str, str) to tuple of str
+        Separating set of each unlinked pair for which one was found; names of a pair in ascending order.
+    n_tests_, n_inconclusive_ : int
+        Number of independence tests, and of inconclusive ones.
+    local_learner_ : LocalLearner
+        The learner of the first step, with its options.
+    v_structures_ : list of (str, str, str)
+        Triples (A, C, D) of the v-structures A -> C <- D; oriented by tests.
+    score_ : float
+        The log score of `dag_`, structure prior included; oriented by a score.
+    n_steps_, n_families_ : int
+        Steps of the climb, and families scored on the way; oriented by a score.
 
     Examples
     --------
     >>> import f2sl
-    >>> model = f2sl.LocalToGlobal(pc="hiton-pc", orient="score").fit(f2sl.load_example("asia"))
+    >>> asia = f2sl.load_example("asia")
+    >>> model = f2sl.LocalToGlobal(local=f2sl.HITONPC(), orient=f2sl.ByScore()).fit(asia)
     >>> sorted(model.graph_.adjacent("smoke"))
     ['bronc', 'lung']
+    >>> model.graph_ == f2sl.LocalToGlobal(pc="hiton-pc", orient="score").fit(asia).graph_
+    True
     """
 
-    shared_options = ("alpha", "max_cond_vars", "ci_test")
-
+    local: LocalLearner | None = option("local", check=check_local)
     pc: str = option("pc")
     pc_options: Mapping[str, Any] | None = option("pc_options")
-    orient: str = option("orient")
+    alpha: float = option("alpha")
+    max_cond_vars: int | None = option("max_cond_vars")
+    ci_test: str | CITest = option("ci_test", check=check_choice)
+    symmetry: str = option("symmetry")
+    skeleton_only: bool = option("skeleton_only")
+    orient: str | ByTests | ByScore = option("orient", check=partial(check_way, known=("ci", "score")))
+    score: str | Score = option("score", check=check_choice)
+    equivalent_sample_size: float = option("equivalent_sample_size")
+    tabu_length: int = option("tabu_length")
+    max_stall: int = option("max_stall")
+    stability: int | None = option("stability")
 
     @property
-    def takes(self) -> tuple[str, ...]:  # type: ignore[override]
+    def _takes(self) -> tuple[str, ...]:  # type: ignore[override]
         """Kinds of columns that the learner of parents and children accepts."""
-        kinds: tuple[str, ...] = LOCAL.load(self.pc).takes
+        kinds: tuple[str, ...] = LOCAL.load(self.pc)._takes if self.local is None else self.local._takes
         return kinds
 
-    def _orient(self, engine: Engine, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
-        way = OrientedByTests if self.orient == "ci" else OrientedByScore
-        return way._orient(self, engine, names, skeleton)
+    def _problems(self) -> Iterator[str]:
+        """Yield all problems of the options, including those of the parts."""
+        if self.local is None or isinstance(self.local, LocalLearner):
+            try:
+                yield from self._local()._problems()
+            except OptionError as error:
+                yield str(error)
+        if isinstance(self.orient, ByTests | ByScore):
+            yield from self.orient._problems()
+        yield from super()._problems()
+
+    def _local(self) -> LocalLearner:
+        """Return the learner of the first step, without symmetry, which the second step applies."""
+        own = self.pc_options or {}
+        if not isinstance(own, Mapping):
+            raise OptionError(f"pc_options must map names of options to values, not {own!r}")
+        if self.local is not None:
+            if own:
+                raise OptionError("pc_options are for the learner that pc names; local has its own options")
+            kind, options = type(self.local), self.local.get_params()
+        else:
+            kind = LOCAL.load(self.pc)
+            shared = {"alpha", "max_cond_vars", "ci_test"}.intersection(kind.option_defaults())
+            options = {name: getattr(self, name) for name in shared} | dict(own)
+        if options.get("knowledge"):
+            what = "pc_options" if self.local is None else "local"
+            raise OptionError(f"{what} must not contain knowledge; give it to the learner itself")
+        if "symmetry" in kind.option_defaults() and "symmetry" not in own:
+            options["symmetry"] = "none"
+        learner: LocalLearner = kind(**options)
+        return learner
+
+    def _learn(self, fit: Fit) -> PDAG:
+        way = self.orient
+        if not isinstance(way, ByTests | ByScore):
+            part = ByTests if way == "ci" else ByScore
+            way = part(**{name: getattr(self, name) for name in part.option_defaults()})
+        return local_to_global(fit, self._local(), way, self.symmetry, self.skeleton_only)

@@ -16,19 +16,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from f2sl._arrays import Floats
+from f2sl._arrays import Floats, Mask
 from f2sl._deadline import Deadline, checkpoint, keeping, limited
 from f2sl._options import option
 from f2sl._progress import stage
 from f2sl._threads import one_blas_thread
+from f2sl.data.column import DISCRETE
+from f2sl.data.engines import open_engine
 from f2sl.data.moments import Moments
 from f2sl.errors import DataError
 from f2sl.graph import DAG
-from f2sl.learners.by_weights import ByWeights
+from f2sl.learners.base import StructureLearner
+from f2sl.learners.by_weights import as_numbers, graph_of_weights, varying
+from f2sl.learners.fit import Fit
 from f2sl.search.continuous import Watch, dagma, log_determinant, notears, trace_exponential
 from f2sl.stats.varsortability import path_share
 
@@ -40,7 +45,7 @@ FAR_SCALE = 1e6
 """Beyond this factor what the smallest columns add to the error is within the tolerance of the search."""
 
 
-class NOTEARS(ByWeights):
+class NOTEARS(StructureLearner):
     """Learn a DAG of linear equations by continuous optimisation.
 
     `max_iter`, `h_tol` and `rho_max` are for "expm". With `standardize`, weights are those of the
@@ -48,9 +53,13 @@ class NOTEARS(ByWeights):
 
     Attributes
     ----------
+    graph_ : DAG
+        The graph learned; its edges have their weights.
     weights_ : ndarray of shape (n_variables, n_variables)
         ``weights_[i, j]`` is the weight of the edge from column i to column j, including those below the
         threshold. With `standardize`, the weights are those of the standardised columns.
+    threshold_ : float
+        Smallest absolute weight of an edge: `threshold`, or more if that left a cycle.
     h_ : float
         Distance of the weights from acyclicity before small ones are dropped: the constraint, which is
         0 without cycles.
@@ -69,36 +78,44 @@ class NOTEARS(ByWeights):
     True
     """
 
-    watches_time = True
+    _takes = ("discrete", "continuous")
+    strength_unit = "weight"
+    _directs_all_edges = True
+    _size_matters = True
+    _watches_time = True
 
+    threshold: float = option("threshold")
+    standardize: bool = option("standardize")
     lambda1: float = option("lambda1")
     constraint: str = option("constraint")
     max_iter: int = option("max_iter")
     h_tol: float = option("h_tol")
     rho_max: float = option("rho_max")
 
-    def _open(self, table: Any) -> AbstractContextManager[Any]:
-        return super()._open(self._varying(self._as_numbers(table)))
+    def _open(self, fit: Fit) -> AbstractContextManager[Any]:
+        engine: AbstractContextManager[Any] = open_engine(varying(as_numbers(fit)), self.n_jobs)
+        return engine
 
-    def _learn(self, engine: Moments, names: tuple[str, ...]) -> DAG:
-        members = np.array([names.index(name) for name in engine.names], np.int64)
+    def _learn(self, fit: Fit) -> DAG:
+        engine: Moments = fit.engine
+        members = np.array([fit.names.index(name) for name in engine.names], np.int64)
         deviations = np.sqrt(engine.variances)
         scale = np.ones_like(deviations) if self.standardize else self._checked_scale(deviations)
         search = _Search(engine.correlations * np.outer(scale, scale))
-        self._possible = self._constraints.restrict_to(members).matrix()
+        allowed = fit.constraints.restrict_to(members).matrix()
         with (
             one_blas_thread(of_scipy=True),
-            self._timed("optimisation"),
+            fit.timed("optimisation"),
             stage("looking for the weights") as advance,
         ):
-            search.run(self._optimise, advance, self._deadline)
+            search.run(partial(self._optimise, allowed), advance, fit.deadline)
         self.h_, self.n_iterations_ = self._constraint(search.weights), search.n_steps
-        weights = np.zeros((len(names), len(names)))
+        weights = np.zeros((len(fit.names), len(fit.names)))
         weights[np.ix_(members, members)] = search.weights
-        graph = self._graph_of(weights, names)
-        kept = (np.abs(search.weights) >= self.threshold_) & (search.weights != 0)
+        graph = graph_of_weights(fit, weights, self.threshold)
+        kept = (np.abs(search.weights) >= fit.found["threshold_"]) & (search.weights != 0)
         self.varsortability_ = path_share(engine.variances, kept)
-        self.notes_ += self._remarks(engine)
+        fit.notes += self._remarks(fit)
         return graph
 
     def _checked_scale(self, deviations: Floats) -> Floats:
@@ -110,11 +127,11 @@ class NOTEARS(ByWeights):
             )
         return deviations
 
-    def _optimise(self, covariance: Floats, watch: Watch) -> Floats:
+    def _optimise(self, allowed: Mask | None, covariance: Floats, watch: Watch) -> Floats:
         if self.constraint == "logdet":
-            return dagma(covariance, lambda1=self.lambda1, watch=watch, allowed=self._possible)
+            return dagma(covariance, lambda1=self.lambda1, watch=watch, allowed=allowed)
         options = {name: getattr(self, name) for name in ("lambda1", "max_iter", "h_tol", "rho_max")}
-        return notears(covariance, **options, watch=watch, allowed=self._possible)
+        return notears(covariance, **options, watch=watch, allowed=allowed)
 
     def _constraint(self, weights: Floats) -> float:
         """Return the distance of the weights from acyclicity."""
@@ -125,27 +142,27 @@ class NOTEARS(ByWeights):
         defined = log_determinant(weights, 1.0)
         return np.inf if defined is None else defined[0]
 
-    def _remarks(self, engine: Moments) -> list[str]:
+    def _remarks(self, fit: Fit) -> list[str]:
         """Return notes for the user about the optimisation."""
         messages = []
-        if self._deadline.stopped:
-            self._deadline.undone = f"the weights were not acyclic (h = {self.h_:.1g})"
+        if fit.deadline.stopped:
+            fit.deadline.undone = f"the weights were not acyclic (h = {self.h_:.1g})"
         elif self.constraint == "expm" and self.h_ > self.h_tol:
             messages.append(
                 f"max_iter or rho_max ended the search before the weights were acyclic (h = {self.h_:.1g})"
             )
         if not self.standardize:
-            messages += self._describe_scales(engine.variances)
+            messages += self._describe_scales(fit.engine.variances, DISCRETE in fit.table.kinds)
         return messages
 
-    def _describe_scales(self, variances: Floats) -> list[str]:
+    def _describe_scales(self, variances: Floats, from_states: bool) -> list[str]:
         """Return a note that units may have influenced the result, if they may have."""
         if not len(variances) or variances.max() <= OTHER_SCALE * variances.min():
             return []
         found = f"the variances of the columns differ (from {variances.min():.3g} to {variances.max():.3g})"
         if not np.isnan(self.varsortability_):
             found += f" and rise along {self.varsortability_:.0%} of the paths of the graph (varsortability)"
-        elif self._from_states:
+        elif from_states:
             return []  # states have no units, and without edges there is nothing that their codes led to
         lead = "units influence least squares"
         if variances.max() > FAR_SCALE * variances.min():

@@ -19,15 +19,17 @@ import numpy as np
 
 from f2sl._arrays import Integers
 from f2sl._deadline import keeping
+from f2sl._options import option
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
-from f2sl.data.engines import Engine
 from f2sl.graph import PDAG
-from f2sl.learners.base import StructureLearner, named_sets
-from f2sl.learners.local.base import WithTests
+from f2sl.learners.base import StructureLearner
+from f2sl.learners.fit import Fit
+from f2sl.learners.local.separating_sets import named_sets
 from f2sl.learners.skeleton import Skeleton, constrained, from_edges
 from f2sl.stats.answers import INDEPENDENT, IndependenceTest
-from f2sl.stats.choose import make_test
+from f2sl.stats.choose import check_choice, make_test
+from f2sl.stats.tests.base import CITest
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class StableSkeleton:
     separating_sets: dict[tuple[int, int], tuple[int, ...]]
 
 
-class PCStable(StructureLearner, WithTests):
+class PCStable(StructureLearner):
     """Learn a partially directed graph by independence tests, level by level.
 
     Attributes
@@ -62,20 +64,24 @@ class PCStable(StructureLearner, WithTests):
 
     strength_unit = "-log10 p"
 
-    def _learn(self, engine: Engine, names: tuple[str, ...]) -> PDAG:
-        test = make_test(engine, self.alpha, self.ci_test)
-        with self._timed("skeleton"):
-            found = stable_skeleton(test, self.max_cond_vars, self._constraints)
+    alpha: float = option("alpha")
+    max_cond_vars: int | None = option("max_cond_vars")
+    ci_test: str | CITest = option("ci_test", check=check_choice)
+
+    def _learn(self, fit: Fit) -> PDAG:
+        test = make_test(fit.engine, self.alpha, self.ci_test)
+        with fit.timed("skeleton"):
+            found = stable_skeleton(test, self.max_cond_vars, fit.constraints)
         graph: PDAG | None = None
-        if not self._deadline.stopped:
-            with self._timed("orientation"), keeping("the edges were not directed"):
-                if self._constraints:
-                    found = with_forbidden_adjacencies(found, test, self.max_cond_vars, self._constraints)
-                graph = self._oriented_by(unseparated_colliders(found), found.skeleton, names)
-        graph = self._as_graph(found.skeleton, names) if graph is None else graph
-        self._keep_skeleton(found.skeleton, names)
-        self.separating_sets_ = named_sets(found.separating_sets, names)
-        self.n_tests_, self.n_inconclusive_ = test.n_tests, test.n_inconclusive
+        if not fit.deadline.stopped:
+            with fit.timed("orientation"), keeping("the edges were not directed"):
+                if fit.constraints:
+                    found = with_forbidden_adjacencies(found, test, self.max_cond_vars, fit.constraints)
+                graph = fit.oriented(found.skeleton, unseparated_colliders(found))
+        graph = fit.undirected(found.skeleton) if graph is None else graph
+        fit.keep_skeleton(found.skeleton)
+        fit.found.update(separating_sets_=named_sets(found.separating_sets, fit.names))
+        fit.count_tests(test)
         return graph
 
 

@@ -15,6 +15,7 @@ from f2sl.data.table import Table
 from f2sl.errors import DataError, F2SLWarning
 from f2sl.graph import PDAG
 from f2sl.learners.base import StructureLearner
+from f2sl.learners.fit import fit_learner
 
 BOOTSTRAP, SUBSAMPLE = "bootstrap", "subsample"
 METHODS = (BOOTSTRAP, SUBSAMPLE)
@@ -90,7 +91,7 @@ class Resampling:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", F2SLWarning)
-                fitted = type(self.learner)(**options).read_and_fit(drawn, {}, remarked=False)
+                fitted = fit_learner(type(self.learner)(**options), drawn, {}, remarked=False)
         except DataError as error:
             raise DataError(f"replicate {number + 1}, of {drawn.n_rows:,} resampled rows: {error}") from None
         links = np.concatenate([self.links_of(fitted.graph_), self.links_of(required)])

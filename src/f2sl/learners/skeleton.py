@@ -14,6 +14,7 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl.constraints import Constraints
+from f2sl.graph import DAG, PDAG
 from f2sl.learners.local.base import Neighborhoods
 
 
@@ -95,3 +96,14 @@ def from_edges(n: int, edges: Integers, strengths: Floats) -> Skeleton:
     order = np.lexsort((there, here))
     start = np.concatenate([[0], np.cumsum(np.bincount(here, minlength=n))]).astype(np.int64)
     return Skeleton(n, edges.astype(np.int64), strengths, start, there[order].astype(np.int64))
+
+
+def as_graph(skeleton: Skeleton, names: tuple[str, ...]) -> PDAG:
+    """Return an undirected graph of a skeleton."""
+    return PDAG._unchecked(names, skeleton.edges[:0], skeleton.edges, None, skeleton.strengths)
+
+
+def weighted_dag(skeleton: Skeleton, names: tuple[str, ...], arrows: Integers) -> DAG:
+    """Return a DAG of arrows among a skeleton's edges, with the skeleton's strengths."""
+    weights = skeleton.strengths[skeleton.positions(*arrows.T)]
+    return DAG.from_arrays(names, arrows, weights_directed=weights)

@@ -25,19 +25,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from f2sl._arrays import Integers
-from f2sl._deadline import TimeUp, current
+from f2sl._deadline import TimeUp, current, limited
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
 from f2sl.data.column import MIXED
 from f2sl.data.memory.table import MemoryTable
 from f2sl.data.table import Table
-from f2sl.errors import DataError
+from f2sl.errors import DataError, Interrupted
 from f2sl.graph import DAG, PDAG
-from f2sl.learners.base import StructureLearner
 from f2sl.learners.colliders import standing
 from f2sl.learners.resample import BOOTSTRAP, Resampling, gathered
 
 if TYPE_CHECKING:
+    from f2sl.learners.base import StructureLearner
+    from f2sl.learners.fit import Fit
     from f2sl.search.growing.again import SearchAgain
 
 REPLICATES = 8
@@ -48,6 +49,8 @@ as columns of their own; with missing values among these, rows times squared col
 learner that searches one matrix again."""
 MOST_ROWS = 10_000
 """Rows that tables are drawn from, and have: of larger tables, evenly spaced rows."""
+UNCHECKED = "the directions were not checked, so all are called weakly decided"
+"""What is told of a check of directions that stopped early."""
 
 
 def takes_long(table: Table, one_matrix: bool = False) -> bool:
@@ -67,6 +70,39 @@ def takes_long(table: Table, one_matrix: bool = False) -> bool:
     work = min(table.n_rows, MOST_ROWS) * columns**2
     most = MOST_OF_MATRIX if one_matrix else MOST_INCOMPLETE
     return columns > MOST_COLUMNS or bool(table.missing.any() and work > most)
+
+
+def mark_weakly_decided(learner: StructureLearner, fit: Fit, cpdag: PDAG) -> Interrupted | None:
+    """Set `weak` of a CPDAG and of its DAG to the arrows that are not found again; return any interrupt.
+
+    If the check is not made, or stops early, all arrows in question are weakly decided, and a note says so.
+    """
+    names = np.array(cpdag.nodes, object)
+    questioned = names[in_question(cpdag, fit.constraints)].tolist()
+    weak, interrupt = frozenset((a, b) for a, b in questioned), None
+    if fit.complete and weak:
+        replicates: int | None = learner.stability  # type: ignore[attr-defined]
+        try:
+            with limited(fit.deadline):
+                again, search = learner._for_replicates(fit)
+                if replicates is None and takes_long(fit.table, search is not None):
+                    fit.notes.append(
+                        "all directions are called weakly decided, because to check them takes long on a "
+                        f"table with so many columns or states; stability={REPLICATES} checks them"
+                    )
+                else:
+                    often = REPLICATES if replicates is None else replicates
+                    with fit.timed("directions"):
+                        weak = weakly_decided(again, fit.table, cpdag, fit.constraints, often, search)
+        except (TimeUp, KeyboardInterrupt) as error:
+            by_hand = isinstance(error, KeyboardInterrupt)
+            fit.deadline.stop(UNCHECKED, by_hand)
+            fit.complete, interrupt = False, Interrupted(cpdag) if by_hand else None
+            fit.notes.append(fit.deadline.note)
+    for graph in (cpdag, cpdag.dag):
+        if graph is not None:
+            graph.weak = weak
+    return interrupt
 
 
 def weakly_decided(

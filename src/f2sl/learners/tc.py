@@ -27,10 +27,11 @@ from f2sl._deadline import keeping
 from f2sl._options import option
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
-from f2sl.data.moments import Moments
 from f2sl.graph import PDAG
-from f2sl.learners.base import StructureLearner, named_sets
+from f2sl.learners.base import StructureLearner
+from f2sl.learners.fit import Fit
 from f2sl.learners.local.lockstep import Questions, Search, answer_all, together
+from f2sl.learners.local.separating_sets import named_sets
 from f2sl.learners.local.tc_blankets import TCBlankets
 from f2sl.learners.skeleton import Skeleton, constrained, from_edges, join
 from f2sl.stats.answers import INDEPENDENT, IndependenceTest
@@ -61,27 +62,27 @@ class TC(StructureLearner):
     """
 
     strength_unit = "-log10 p"
-    takes = ("continuous",)
+    _takes = ("continuous",)
 
     alpha: float = option("alpha")
     max_left_out: int = option("max_left_out")
 
-    def _learn(self, engine: Moments, names: tuple[str, ...]) -> PDAG:
-        with self._timed("blankets"):
-            blankets = TCBlankets(alpha=self.alpha).learn_all(engine)
-        self.blankets_ = self._named(blankets, names)
-        test = make_test(engine, self.alpha)
+    def _learn(self, fit: Fit) -> PDAG:
+        with fit.timed("blankets"):
+            blankets = TCBlankets(alpha=self.alpha).learn_all(fit.engine)
+        fit.found.update(blankets_=fit.by_name(blankets))
+        test = make_test(fit.engine, self.alpha)
         moral, apart = join(blankets), None
-        with self._timed("spouses"), keeping("spouses are linked as well, and no edges were directed"):
-            apart = separated_spouses(test, moral, self.max_left_out, self._constraints)
+        with fit.timed("spouses"), keeping("spouses are linked as well, and no edges were directed"):
+            apart = separated_spouses(test, moral, self.max_left_out, fit.constraints)
         adjacencies, triples = without_spouses(moral, apart or {})
-        skeleton = constrained(adjacencies, self._constraints)
-        with self._timed("orientation"):
-            graph = self._oriented_by(triples, skeleton, names)
-        self._keep_skeleton(skeleton, names)
-        self.separating_sets_ = named_sets(apart or {}, names)
-        self.n_tests_ = blankets.n_tests + test.n_tests
-        self.n_inconclusive_ = test.n_inconclusive
+        skeleton = constrained(adjacencies, fit.constraints)
+        with fit.timed("orientation"):
+            graph = fit.oriented(skeleton, triples)
+        fit.keep_skeleton(skeleton)
+        fit.found.update(separating_sets_=named_sets(apart or {}, fit.names))
+        fit.count_tests(blankets)
+        fit.count_tests(test)
         return graph
 
 

@@ -340,7 +340,7 @@ def pattern_of(
 ) -> PDAG:
     """Orient edges by constraints and v-structures, without Meek's rules."""
     edge_of = {(a, b): e for e, (a, b) in enumerate(skeleton.edges.tolist())}
-    guard = _guard(skeleton, [])
+    guard = CycleGuard(skeleton.n, skeleton.edges[:0], n_edges=len(skeleton.edges))
     arrows: list[tuple[int, int]] = []
     positions: list[int] = []
     loose = np.ones(len(skeleton.edges), np.bool_)
@@ -356,12 +356,12 @@ def pattern_of(
             positions.append(position)
         if fits or (u, v) in one_way:
             loose[position] = False
-    return PDAG.from_arrays(
+    return PDAG._unchecked(
         names,
         np.array(arrows, np.int64).reshape(-1, 2),
         skeleton.edges[loose],
-        weights_directed=skeleton.strengths[positions],
-        weights_undirected=skeleton.strengths[loose],
+        skeleton.strengths[positions],
+        skeleton.strengths[loose],
     )
 
 

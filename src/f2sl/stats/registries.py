@@ -25,14 +25,14 @@ class Configured:
     """Base of tests, scores and measures: objects that hold options and nothing else.
 
     They are equal if they have the same class and equal options, so copies and pickles equal the original.
-    `kinds` lists the kinds of columns they accept, `requires` the method that a derived class must have.
+    `kinds` lists the kinds of columns they accept, `_requires` the method that a derived class must have.
     """
 
     kinds: tuple[str, ...] = (DISCRETE,)
-    requires: str
+    _requires: str
 
     @classmethod
-    def wrong_attribute(cls) -> str | None:
+    def _wrong_attribute(cls) -> str | None:
         """Return an error message for a wrong class attribute, or None."""
         return wrong_kinds(f"{cls.__name__}.kinds", cls.kinds)
 

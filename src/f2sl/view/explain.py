@@ -39,10 +39,10 @@ from f2sl.data.table import Table
 from f2sl.data.transform import as_scores
 from f2sl.errors import DataError, OptionError, unknown_name
 from f2sl.graph import DAG, PDAG, apply_meek_rules
-from f2sl.learners.by_best_networks import ByBestNetworks
+from f2sl.learners.by_best_networks import SLLc, SLLg
 from f2sl.learners.f2sl_h import F2SLh
+from f2sl.learners.ggsl import GGSL
 from f2sl.learners.gsbn import GSBN
-from f2sl.learners.local.by_tests import ByTests
 from f2sl.learners.local.confirmed import ConfirmedFCBF
 from f2sl.learners.local.fcbf import FCBF
 from f2sl.learners.pc_stable import PCStable
@@ -70,6 +70,7 @@ MOST_EXPLAINED, LEAST_EXPLAINED, MOST_ROWS = 1_000, 200, 100_000_000
 """Largest number of pairs that a page explains, within bounds by the total number of rows."""
 MANY = 20
 """Pairs from which on a search of all pairs is quicker than one for each of them."""
+BY_BEST_NETWORKS = (SLLc, SLLg, GGSL)
 EQUIVALENT = ("bdeu", "bic", "aic", "bge", "bic-g")
 """Scores that cannot tell equivalent DAGs apart."""
 
@@ -81,7 +82,7 @@ def explain(model: Any, a: str, b: str, data: Any = None, **reading: Any) -> Exp
         return Explainer(model).explain(a, b)
     with ExitStack() as own:
         learned = model.graph_.read_as
-        table = open_for(model.takes, type(model).__name__, data, model.n_jobs, learned=learned, **reading)
+        table = open_for(model._takes, type(model).__name__, data, model.n_jobs, learned=learned, **reading)
         if not isinstance(data, Table):
             own.enter_context(table)
         return explain_all(model, [(a, b)], table)[a, b]
@@ -137,7 +138,7 @@ def is_learned_from(model: Any, table: Table) -> bool:
     except OptionError:
         return False
     names = sorted(model.feature_names_in_)
-    return table.kind in model.takes and sorted(table.names) == names and table.n_rows == model.n_rows_
+    return table.kind in model._takes and sorted(table.names) == names and table.n_rows == model.n_rows_
 
 
 def check_pair(names: Sequence[str], a: str, b: str) -> None:
@@ -164,6 +165,7 @@ class Explainer:
         # A search that grows parents among all variables ignores neighborhoods, so they explain nothing.
         grown = getattr(model, "grows_parents_", False)
         self.local: Any = None if grown else getattr(model, "local_learner_", None)
+        self._by_tests = self.local is not None and self.local.makes_tests
         self.skeleton = None if grown else getattr(model, "skeleton_", None)
         self.unit = "" if model.strength_unit == "strength" else f" {model.strength_unit}"
         self.near: Any = None if grown else getattr(model, "pc_", None) or getattr(model, "blankets_", None)
@@ -206,7 +208,7 @@ class Explainer:
             if self._selection is not None:
                 yield from self._selection.reasons(u, v, linked=True)
             yield from self._weakest_test(u, v)
-            if isinstance(self.model, ByBestNetworks) or (self._has_score and (a, b) in self.arrows):
+            if isinstance(self.model, BY_BEST_NETWORKS) or (self._has_score and (a, b) in self.arrows):
                 yield from self._score_of_edge(*((u, v) if a in self._dag.parents(b) else (v, u)))
         if self.near is not None and (a in self.near[b]) != (b in self.near[a]):
             by, other = (a, b) if b in self.near[a] else (b, a)
@@ -219,7 +221,7 @@ class Explainer:
         low, high = min(u, v), max(u, v)
         if isinstance(self.model, PCStable):
             around = [self._numbers(self.model.skeleton_.adjacent(name), u, v) for name in (a, b)]
-        elif isinstance(self.local, ByTests):
+        elif self._by_tests:
             around = [self._numbers(self.near[x], u, v) for x, y in ((a, b), (b, a)) if y in self.near[x]]
         elif isinstance(self.model, GSBN):
             both = [self._numbers(self.near[self.names[w]], u, v) for w in (low, high)]
@@ -404,7 +406,7 @@ class Explainer:
             found += self._not_in_skeleton(u, v)
         if not found and self.near is not None:
             found.append(Reason("symmetry", "neither names the other", {"named_by": None}))
-        if isinstance(self.model, ByBestNetworks) and self.engine is not None:
+        if isinstance(self.model, BY_BEST_NETWORKS) and self.engine is not None:
             where = "" if isinstance(self.graph, DAG) else "in a DAG of this graph, "
             found += self._left_out(u, v, f"{where}the log score changes")
         return found or [Reason("unknown", f"{type(self.model).__name__} stores no reason for it")]
@@ -426,7 +428,7 @@ class Explainer:
             answer, facts = self._given_all_others(u, v)
             if answer == INDEPENDENT:
                 yield Reason("separated", f"separated: {self._in_words_of_tc(facts)}", facts)
-        elif self.engine is not None and isinstance(self.local, ByTests) and not named:
+        elif self.engine is not None and self._by_tests and not named:
             alone = self._test.answer(np.array([u]), np.array([v]), np.empty((1, 0), np.int64))
             if alone[0] == INCONCLUSIVE:
                 yield Reason("inconclusive", "not admitted: too few samples for a test of the pair")
@@ -476,7 +478,10 @@ class Explainer:
 
     @cached_property
     def _test(self) -> IndependenceTest:
-        return self.local._test(self.engine) if isinstance(self.local, ByTests) else self._of_model
+        if self._by_tests:
+            test: IndependenceTest = self.local._test(self.engine)
+            return test
+        return self._of_model
 
     @cached_property
     def _of_model(self) -> IndependenceTest:
@@ -554,7 +559,7 @@ class Explainer:
 
     def _path(self, u: int, v: int, direct: bool = True) -> bool:
         """Return whether arrows lead from u to v; without `direct`, another way than u -> v itself."""
-        graph = self._dag if isinstance(self.model, ByBestNetworks) else self.graph
+        graph = self._dag if isinstance(self.model, BY_BEST_NETWORKS) else self.graph
         start, end = self.names[u], self.names[v]
         waiting, seen = [start], {start}
         while waiting:

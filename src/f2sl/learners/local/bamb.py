@@ -24,20 +24,26 @@ from itertools import chain
 import numpy as np
 
 from f2sl._arrays import Integers
-from f2sl.learners.local.base import Neighborhood
-from f2sl.learners.local.by_tests import ByTests, marginal_strengths
+from f2sl._options import option
+from f2sl.learners.local.base import LocalLearner, Neighborhood
 from f2sl.learners.local.grow_shrink import shrink_all
 from f2sl.learners.local.lockstep import Search, together
 from f2sl.learners.local.stmb import find_spouses
-from f2sl.learners.local.subset_search import drop_in_turn, separations
+from f2sl.learners.local.subset_search import drop_in_turn, marginal_strengths, separations
 from f2sl.learners.local.waiting import Sets, Waiting, without
 from f2sl.stats.answers import IndependenceTest
+from f2sl.stats.choose import check_choice
+from f2sl.stats.tests.base import CITest
 
 
-class BAMB(ByTests):
+class BAMB(LocalLearner):
     """Markov blanket with neighbors and spouses found in alternation."""
 
     finds_blankets = True
+
+    alpha: float = option("alpha")
+    max_cond_vars: int | None = option("max_cond_vars")
+    ci_test: str | CITest = option("ci_test", check=check_choice)
 
     def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the blanket of one target."""
@@ -53,7 +59,7 @@ class BAMB(ByTests):
                 break
             yield from found.join(newest)
         weakest = {y: waiting.weakest[y] for y in found.members.tolist()}
-        return (yield from shrink_all(test, target, weakest, found.all_spouses(), apart))
+        return (yield from shrink_all(target, weakest, found.all_spouses(), apart))
 
 
 @dataclass

@@ -18,67 +18,16 @@ from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
 from f2sl._estimator import Estimator
-from f2sl._options import any_of, option
-from f2sl._registry import Registry
+from f2sl._options import option
+from f2sl._progress import stage
 from f2sl.constraints import Constraints
 from f2sl.data.column import wrong_kinds
 from f2sl.errors import OptionError
 from f2sl.knowledge import Knowledge
-from f2sl.stats.choose import check_choice, measure_unit, resolve_auto
-from f2sl.stats.measures.base import Measure
-from f2sl.stats.tests.base import CITest
-
-LOCAL = Registry("PC algorithm", "f2sl.learners.local.base:LocalLearner")
-LOCAL.add_all(
-    "f2sl.learners.local",
-    """
-fcbf            fcbf:FCBF                Yu and Liu 2004
-    relevant by SU (of real numbers, r^2), redundant by approximate blankets: the core of F2SL
-fcbf-confirmed  confirmed:ConfirmedFCBF  f2sl
-    relevant by significance, redundant where a test confirms it: the first step of F2SL-h
-mrmr            mrmr:MRMR                Peng, Long and Ding 2005
-    the k best by relevance minus mean redundancy
-mmpc            mmpc:MMPC                Tsamardinos and others 2006
-    the best by their weakest association given any of the others
-hiton-pc        hiton_pc:HITONPC         Aliferis and others 2003
-    by association, dropping what some of the others separate, after each
-pc-simple       pc_simple:PCSimple       Bühlmann and others 2010
-    drops what sets of 1, 2, 3, ... of the others separate
-sll-pc          sll:SLLPC                Niinimäki and Parviainen 2012
-    neighbors of the target in the best network with each candidate, if they name the target, too
-s2tmb-pc        s2tmb:S2TMBPC            Gao and Ji 2017
-    neighbors of the target in the best network that also has its spouses
-""",
-)
-
-MARKOV_BLANKET = Registry("Markov-blanket algorithm", "f2sl.learners.local.base:LocalLearner")
-MARKOV_BLANKET.add_all(
-    "f2sl.learners.local",
-    """
-gsmb        grow_shrink:GSMB        Margaritis and Thrun 2000
-    grows by dependence given the set, in the order of association, then shrinks
-iamb        grow_shrink:IAMB        Tsamardinos and others 2003
-    grows by the strongest association given the set, then shrinks
-inter-iamb  grow_shrink:InterIAMB   Tsamardinos and others 2003
-    IAMB that shrinks after each variable it lets in
-hiton-mb    by_neighbors:HITONMB   Aliferis and others 2003
-    HITON-PC, then spouses shown by a common child
-mmmb        by_neighbors:MMMB      Tsamardinos and others 2003
-    MMPC, then spouses shown by a common child
-pcmb        by_neighbors:PCMB      Peña and others 2007
-    parents and children that both ends name, then spouses
-stmb        stmb:STMB               Gao and Ji 2017
-    parents and children with spouses, from the target alone
-bamb        bamb:BAMB               Ling and others 2019
-    parents and children and spouses in alternation
-tc          tc_blankets:TCBlankets  Pellet and Elisseeff 2008
-    correlated given all others, from the inverse correlation matrix; real numbers
-sll         sll:SLL                 Niinimäki and Parviainen 2012
-    neighbors by best networks, then spouses among their neighbors
-s2tmb       s2tmb:S2TMB             Gao and Ji 2017
-    neighbors and spouses in one best network
-""",
-)
+from f2sl.learners.local.lockstep import Search, answer_all, knowing, together
+from f2sl.learners.local.subset_search import only_shown_spouses
+from f2sl.stats.answers import IndependenceTest
+from f2sl.stats.choose import make_test, resolve_auto
 
 
 @dataclass(frozen=True)
@@ -218,23 +167,38 @@ def mutual(sets: Neighborhoods) -> Neighborhoods:
 class LocalLearner(Estimator):
     """Base of the local learners: options as fields, two questions as methods.
 
-    `takes` lists the kinds of columns that it accepts: an engine counts states, or has the moments of
-    numbers. `strength_unit` names the unit of the strengths of links.
+    Most algorithms make independence tests: they implement `search` for one target, as published, have the
+    options `alpha` and `ci_test`, and may have `symmetry`. :meth:`learn_one` and :meth:`learn_all` run the
+    search for one target or for all, side by side (:mod:`f2sl.learners.local.lockstep`). Others implement
+    these two themselves. Of a learner by tests, the *strength* of a link is minus the decimal logarithm of
+    the p-value, the smallest of all tests of the link: with ``alpha=0.01`` no tested link is weaker than 2.
+
+    An inconclusive test neither shows dependence nor separates. Tests without degrees of freedom, where
+    within each stratum one of the two variables does not vary, are inconclusive here, too: they would make
+    everything independent of the target given a set that determines it. Each algorithm says how it treats a
+    pair that has too few samples even without a conditioning set.
+
+    `_takes` lists the kinds of columns that the learner accepts: an engine counts states, or has the moments
+    of numbers. `strength_unit` names the unit of the strengths of links.
     """
 
-    takes: ClassVar[tuple[str, ...]] = ("discrete", "continuous", "mixed")
-    strength_unit: ClassVar[str] = "strength"
-    requires: ClassVar[tuple[str, ...]] = ("learn_one", "learn_all")
-    """Methods that a learner must have."""
+    _takes: ClassVar[tuple[str, ...]] = ("discrete", "continuous", "mixed")
+    _requires: ClassVar[tuple[tuple[str, str], ...]] = (("learn_one", "search"), ("learn_all", "search"))
+    """Methods that a learner must have, each or the one in its place."""
     finds_blankets: ClassVar[bool] = False
     """True if the sets are Markov blankets, which may contain variables without a link to the target."""
 
     knowledge: Knowledge | None = option("knowledge")
 
+    @property
+    def strength_unit(self) -> str:
+        """Name the unit of the strengths of links."""
+        return "-log10 p"
+
     @classmethod
-    def wrong_attribute(cls) -> str | None:
+    def _wrong_attribute(cls) -> str | None:
         """Return an error message for a wrong class attribute, or None."""
-        return wrong_kinds(f"{cls.__name__}.takes", cls.takes)
+        return wrong_kinds(f"{cls.__name__}._takes", cls._takes)
 
     def with_constraints(self, rules: Constraints) -> Self:
         """Set the constraints, by variable number, that the learned sets obey; return the learner."""
@@ -261,33 +225,58 @@ class LocalLearner(Estimator):
 
     def learn_one(self, engine: Any, target: int) -> Neighborhood:
         """Find the set of one variable."""
-        raise NotImplementedError
+        return self.find_one(self._test(engine), target)
 
     def learn_all(self, engine: Any) -> Neighborhoods:
         """Find the sets of all variables."""
+        return self.find_all(self._test(engine))
+
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
+        """Find the set of one target by tests, as published."""
         raise NotImplementedError
 
+    def search_all(self, test: IndependenceTest) -> Search[Neighborhoods]:
+        """Find the sets of all variables by tests, side by side."""
+        searches = (self._obedient(test, target) for target in range(test.n_variables))
+        return flatten((yield from together(searches)))
 
-class WithTests(Estimator):
-    """Options of independence tests."""
+    def find_one(self, test: IndependenceTest, target: int) -> Neighborhood:
+        """Find the set of one variable with the answers of `test`; with `symmetry`, search members, too."""
+        with stage("testing independence"):
+            found = answer_all(self._obedient(test, target), test)
+        if self._wants_mutual:
+            with stage("testing whether neighbors agree"):
+                searches = [self._obedient(test, member) for member in found.members.tolist()]
+                theirs = answer_all(together(searches), test)
+            agreed = np.array([target in one.members for one in theirs], np.bool_)
+            found = replace(found, members=found.members[agreed], strengths=found.strengths[agreed])
+        return replace(found, n_tests=test.n_tests, n_inconclusive=test.n_inconclusive)
 
-    alpha: float = option("alpha")
-    max_cond_vars: int | None = option("max_cond_vars")
-    ci_test: str | CITest = option("ci_test", check=check_choice)
+    def find_all(self, test: IndependenceTest) -> Neighborhoods:
+        """Find the sets of all variables with the answers of `test`."""
+        with stage("testing independence"):
+            found = answer_all(self.search_all(test), test)
+        found = replace(found, n_tests=test.n_tests, n_inconclusive=test.n_inconclusive)
+        return mutual(found) if self._wants_mutual else found
 
-
-class WithSymmetry(Estimator):
-    """Option to drop links that only one end names."""
-
-    symmetry: str = option("symmetry", check=any_of("and", "none"))
-
-
-class WithMeasure(LocalLearner):
-    """Option for the measure of how strongly two variables are related, the strength of their link."""
-
-    measure: str | Measure = option("measure", check=check_choice)
+    def _obedient(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
+        """Find the set of one target, under the constraints if there are any."""
+        if self.rules is None:
+            return self.search(test, target)
+        found = knowing(self.search(test, target), self.rules)
+        return only_shown_spouses(found, test, target, self.rules) if self.finds_blankets else found
 
     @property
-    def strength_unit(self) -> str:  # type: ignore[override]
-        """Name the unit of the strengths of links."""
-        return measure_unit(self.measure)
+    def makes_tests(self) -> bool:
+        """True if the learner makes independence tests, by a `search` of its own."""
+        return type(self).search is not LocalLearner.search
+
+    @property
+    def _wants_mutual(self) -> bool:
+        """True if neighbors that do not name the target in turn are dropped."""
+        return not self.finds_blankets and getattr(self, "symmetry", "none") != "none"
+
+    def _test(self, engine: Any) -> IndependenceTest:
+        # Where nothing varies nothing is separated: so the F2SL paper's figures come out.
+        options = self.get_params()
+        return make_test(engine, options["alpha"], options["ci_test"], without_freedom="inconclusive")

@@ -14,94 +14,81 @@ authors of PCMB, show examples. With symmetry, the default, both are exact with 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
-from f2sl._progress import stage
-from f2sl.learners.local.base import Neighborhood, Neighborhoods, WithSymmetry, flatten, strongest_first
-from f2sl.learners.local.by_tests import ByTests, marginal_strengths, only_shown_spouses
+from f2sl._options import any_of, option
+from f2sl.constraints import Constraints
+from f2sl.learners.local.base import LocalLearner, Neighborhood, Neighborhoods, flatten, strongest_first
 from f2sl.learners.local.hiton_pc import HITONPC
-from f2sl.learners.local.lockstep import Questions, Search, answer_all, knowing, together
+from f2sl.learners.local.lockstep import Questions, Search, knowing, together
 from f2sl.learners.local.mmpc import MMPC
-from f2sl.learners.local.subset_search import drop_in_turn, separations
+from f2sl.learners.local.subset_search import (
+    drop_in_turn,
+    marginal_strengths,
+    only_shown_spouses,
+    separations,
+)
 from f2sl.stats.answers import DEPENDENT, IndependenceTest
+from f2sl.stats.choose import check_choice
+from f2sl.stats.tests.base import CITest
 
 Known = dict[int, Neighborhood]
 
 
-class ByNeighbors(ByTests):
-    """Base of the blanket learners that look for neighbors first, then for their neighbors.
+@dataclass
+class Blankets:
+    """Blankets from parents and children, and the sets found so far, so that no variable is searched twice.
 
-    `known` holds the sets found so far, before symmetry, so that no variable is searched twice. Tests for
-    spouses have the common child in the conditioning set, beside at most `max_cond_vars` others. With
-    `symmetry`, which some have as an option, both ends of a link must name each other.
+    Tests for spouses have the common child in the conditioning set, beside the set that `neighbors` found.
+
+    Parameters
+    ----------
+    neighbors : callable
+        Search of the parents and children of one target, before symmetry.
+    symmetry : {"and", "none"}
+        Whether both ends of a link must name each other.
+    rules : Constraints, optional
+        Links that they forbid do not count.
     """
 
-    finds_blankets = True
-    symmetry = "and"
+    neighbors: Callable[[int], Search[Neighborhood]]
+    symmetry: str
+    rules: Constraints | None
+    known: Known = field(default_factory=dict)
 
-    def neighbors(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
-        """Find the parents and children of one target, before symmetry."""
-        raise NotImplementedError
-
-    def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
-        """Find the blanket of one target."""
-        return self._blanket(test, target, {})
-
-    def _obedient(
-        self, test: IndependenceTest, target: int, known: Known | None = None
-    ) -> Search[Neighborhood]:
-        found = self._blanket(test, target, {} if known is None else known)
-        return found if self.rules is None else only_shown_spouses(found, test, target, self.rules)
-
-    def find_all(self, test: IndependenceTest) -> Neighborhoods:
+    def of_all(self, test: IndependenceTest) -> Search[Neighborhoods]:
         """Find the blankets of all variables, from the neighbors of all variables."""
-        everyone = range(test.n_variables)
-        known: Known = {}
-        with stage("testing independence"):
-            answer_all(self._look_up(test, everyone, known), test)
-        with stage("looking for spouses"):
-            blankets = answer_all(together(self._obedient(test, v, known) for v in everyone), test)
-        return flatten(blankets, test.n_tests, test.n_inconclusive)
+        everyone, rules = range(test.n_variables), self.rules
+        look_up = self._look_up(everyone)
+        yield from look_up if rules is None else knowing(look_up, rules)
+        searches = (self.of_one(v) for v in everyone)
+        if rules is not None:
+            searches = (only_shown_spouses(self.of_one(v), test, v, rules) for v in everyone)
+        return flatten((yield from together(searches)))
 
-    def _look_up(self, test: IndependenceTest, variables: Iterable[int], known: Known) -> Search[None]:
-        """Search the neighbors of variables that are not yet known."""
-        new = [v for v in variables if v not in known]
-        searches = (self.neighbors(test, v) for v in new)
-        if self.rules is not None:
-            rules = self.rules
-            searches = (knowing(search, rules) for search in searches)
-        known.update(zip(new, (yield from together(searches)), strict=True))
-
-    def _agreed(self, variable: int, known: Known) -> list[int]:
-        """Return a variable's neighbors; with symmetry, only those that name it in turn."""
-        members: list[int] = known[variable].members.tolist()
-        if self.rules is not None:
-            linked = self.rules.may_be_adjacent(variable)
-            members = [member for member in members if linked[member]]
-        if self.symmetry == "none":
-            return members
-        return [member for member in members if variable in known[member].members]
-
-    def _blanket(self, test: IndependenceTest, target: int, known: Known) -> Search[Neighborhood]:
+    def of_one(self, target: int) -> Search[Neighborhood]:
+        """Find the blanket of one target."""
         # With symmetry, the sets of members' members are needed as well.
-        yield from self._look_up(test, [target], known)
-        yield from self._look_up(test, known[target].members.tolist(), known)
-        near = self._agreed(target, known)
+        yield from self._look_up([target])
+        yield from self._look_up(self.known[target].members.tolist())
+        near = self._agreed(target)
         if self.symmetry != "none":
-            yield from self._look_up(test, [y for x in near for y in known[x].members.tolist()], known)
+            yield from self._look_up([y for x in near for y in self.known[x].members.tolist()])
         asked: list[tuple[int, tuple[int, ...]]] = []
         for x in near:
-            for y in self._agreed(x, known):
-                apart = None if y == target or y in near else _separating_set(target, y, known)
+            for y in self._agreed(x):
+                apart = None if y == target or y in near else _separating_set(target, y, self.known)
                 # A set that separates with X in it shows that X is no common child.
                 if apart is not None and x not in apart:
                     asked.append((y, (*apart, x)))
         answers = yield [
             Questions(np.array([target]), np.array([y]), np.array([given], np.int64)) for y, given in asked
         ]
-        found = known[target]
+        found = self.known[target]
         weakest = dict(zip(found.members.tolist(), found.strengths.tolist(), strict=True))
         blanket = {x: weakest[x] for x in near}
         for (y, _), answer in zip(asked, answers, strict=True):
@@ -109,6 +96,21 @@ class ByNeighbors(ByTests):
                 blanket[y] = max(blanket.get(y, 0.0), float(answer.strength[0]))
         apart_now = {y: given for y, given in found.separating_sets.items() if y not in blanket}
         return Neighborhood.of(blanket, apart_now)
+
+    def _look_up(self, variables: Iterable[int]) -> Search[None]:
+        """Search the neighbors of variables that are not yet known."""
+        new = [v for v in variables if v not in self.known]
+        self.known.update(zip(new, (yield from together(self.neighbors(v) for v in new)), strict=True))
+
+    def _agreed(self, variable: int) -> list[int]:
+        """Return a variable's neighbors; with symmetry, only those that name it in turn."""
+        members: list[int] = self.known[variable].members.tolist()
+        if self.rules is not None:
+            linked = self.rules.may_be_adjacent(variable)
+            members = [member for member in members if linked[member]]
+        if self.symmetry == "none":
+            return members
+        return [member for member in members if variable in self.known[member].members]
 
 
 def _separating_set(target: int, other: int, known: Known) -> tuple[int, ...] | None:
@@ -119,27 +121,57 @@ def _separating_set(target: int, other: int, known: Known) -> tuple[int, ...] | 
     return given
 
 
-class MMMB(ByNeighbors, WithSymmetry):
+class MMMB(LocalLearner):
     """Markov blanket from the parents and children that MMPC finds."""
 
-    def neighbors(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
-        """Find the parents and children by MMPC."""
-        return MMPC(max_cond_vars=self.max_cond_vars).search(test, target)
+    finds_blankets = True
+
+    alpha: float = option("alpha")
+    max_cond_vars: int | None = option("max_cond_vars")
+    ci_test: str | CITest = option("ci_test", check=check_choice)
+    symmetry: str = option("symmetry", check=any_of("and", "none"))
+
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
+        """Find the blanket of one target."""
+        return self._blankets(test).of_one(target)
+
+    def search_all(self, test: IndependenceTest) -> Search[Neighborhoods]:
+        """Find the blankets of all variables."""
+        return self._blankets(test).of_all(test)
+
+    def _blankets(self, test: IndependenceTest) -> Blankets:
+        neighbors = partial(MMPC(max_cond_vars=self.max_cond_vars).search, test)
+        return Blankets(neighbors, self.symmetry, self.rules)
 
 
-class HITONMB(ByNeighbors, WithSymmetry):
+class HITONMB(LocalLearner):
     """Markov blanket from the parents and children that HITON-PC finds.
 
     Spouses are found as in the later form of the algorithm (GLL-MB; Aliferis and others 2010): by the test
     that shows a common child.
     """
 
-    def neighbors(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
-        """Find the parents and children by HITON-PC."""
-        return HITONPC(max_cond_vars=self.max_cond_vars).search(test, target)
+    finds_blankets = True
+
+    alpha: float = option("alpha")
+    max_cond_vars: int | None = option("max_cond_vars")
+    ci_test: str | CITest = option("ci_test", check=check_choice)
+    symmetry: str = option("symmetry", check=any_of("and", "none"))
+
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
+        """Find the blanket of one target."""
+        return self._blankets(test).of_one(target)
+
+    def search_all(self, test: IndependenceTest) -> Search[Neighborhoods]:
+        """Find the blankets of all variables."""
+        return self._blankets(test).of_all(test)
+
+    def _blankets(self, test: IndependenceTest) -> Blankets:
+        neighbors = partial(HITONPC(max_cond_vars=self.max_cond_vars).search, test)
+        return Blankets(neighbors, self.symmetry, self.rules)
 
 
-class PCMB(ByNeighbors):
+class PCMB(LocalLearner):
     """Markov blanket from parents and children that both ends name.
 
     Their GetPCD is MMPC that drops separated members after each new one, not only at the end. GetPC keeps the
@@ -148,6 +180,20 @@ class PCMB(ByNeighbors):
     A variable is ranked by the smallest association found so far, including tests with members that have left
     since (theirs repeats the tests with the remaining members).
     """
+
+    finds_blankets = True
+
+    alpha: float = option("alpha")
+    max_cond_vars: int | None = option("max_cond_vars")
+    ci_test: str | CITest = option("ci_test", check=check_choice)
+
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
+        """Find the blanket of one target."""
+        return Blankets(partial(self.neighbors, test), "and", self.rules).of_one(target)
+
+    def search_all(self, test: IndependenceTest) -> Search[Neighborhoods]:
+        """Find the blankets of all variables."""
+        return Blankets(partial(self.neighbors, test), "and", self.rules).of_all(test)
 
     def neighbors(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find parents, children and some of the other descendants (GetPCD)."""

@@ -1,7 +1,7 @@
-"""Base of the local learners by score.
+"""What the learners by best networks share, of neighbors, of blankets and of whole graphs.
 
 Each algorithm is a search for one target (`local/growing.py`) that asks for the best network over a
-few variables again and again. This module runs it for one target or for all: many at a time, so that their
+few variables again and again. A :class:`Run` runs it for one target or for all: many at a time, so that their
 requests can be counted together, but not all at once, so that some finish early. After a time limit or
 Ctrl-C, the finished targets are the result.
 
@@ -13,22 +13,22 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Integers
 from f2sl._deadline import Deadline, TimeUp, current
-from f2sl._estimator import Estimator
 from f2sl._options import option, whole
 from f2sl._progress import stage
+from f2sl.constraints import Constraints
 from f2sl.data.engines import CountingEngine
 from f2sl.errors import Interrupted
-from f2sl.learners.local.base import LocalLearner, Neighborhood, Neighborhoods, flatten
+from f2sl.learners.local.base import Neighborhood, Neighborhoods, flatten
 from f2sl.learners.local.growing import Grower, Growth, Surroundings
 from f2sl.learners.local.lockstep import together
 from f2sl.stats.choose import check_set_score, make_set_scores
-from f2sl.stats.scores.base import Score
 
 Found = dict[int, Surroundings]
 """Neighbors and spouses of each finished target."""
@@ -42,70 +42,31 @@ ROUNDED_BITS = 20
 """Number of last bits of a gain to ignore, because rounding may differ between equal gains."""
 
 
-class WithNetworks(Estimator):
-    """Options of a search for the best networks over a few variables.
+def network_option(name: str) -> Any:
+    """Declare an option of the search for the best networks over a few variables, with its usual default.
 
-    Above `max_exact` variables hill climbing takes the place of the exact search.
+    All learners by best networks have the same: `score`, `equivalent_sample_size`, `order`, `ties`,
+    `max_exact`, `max_parents` and `time_limit`. Above `max_exact` variables hill climbing takes the place of
+    the exact search.
     """
-
-    score: str | Score = option("score", "bdeu", check=check_set_score)
-    equivalent_sample_size: float = option("equivalent_sample_size", 1.0)
-    order: str = option("order")
-    ties: str = option("ties")
-    max_exact: int = option("max_exact", 13, check=partial(whole, least=2, most=LARGEST_EXACT))
-    max_parents: int | None = option("max_parents")
-    time_limit: float | None = option("time_limit")
-
-
-class ByScore(LocalLearner, WithNetworks):
-    """Base of the local learners by score."""
-
-    takes = ("discrete",)
-    strength_unit = "log score"
-    requires = ("search",)
-
-    def search(self, run: Run, target: int) -> Growth[Surroundings]:
-        """Search the neighbors and spouses of one target, as published."""
-        raise NotImplementedError
-
-    def members(self, around: Surroundings) -> Mapping[int, float]:
-        """Return the members of the set, each with its strength."""
-        raise NotImplementedError
-
-    def learn_one(self, engine: CountingEngine, target: int) -> Neighborhood:
-        """Find the set of one variable."""
-        run = Run(self, engine)
-        found = Neighborhood.of(self.explore_one(run, target))
-        return replace(found, complete=not run.out_of_time, notes=run.notes("before its end"))
-
-    def learn_all(self, engine: CountingEngine) -> Neighborhoods:
-        """Find the sets of all variables; on Ctrl-C, the interrupt carries the finished ones."""
-        run = Run(self, engine)
-        try:
-            self.explore_all(run)
-        except KeyboardInterrupt:
-            run.interrupted = True
-            raise Interrupted(self.sets(run)) from None
-        except TimeUp:
-            run.out_of_time = True
-        return self.sets(run)
-
-    def explore_one(self, run: Run, target: int) -> Mapping[int, float]:
-        """Find one variable's set."""
-        run.look_up("looking for the best networks", [target], self.search, run.found)
-        return self.members(run.around(target))
-
-    def explore_all(self, run: Run) -> None:
-        """Find the neighbors and spouses of all variables."""
-        run.look_up("looking for the best networks", range(run.n), self.search, run.found)
-
-    def sets(self, run: Run) -> Neighborhoods:
-        """Return all sets that are finished."""
-        return run.sets({target: self.members(around) for target, around in run.found.items()}, run.found)
+    if name == "score":
+        return option(name, "bdeu", check=check_set_score)
+    if name == "max_exact":
+        return option(name, 13, check=partial(whole, least=2, most=LARGEST_EXACT))
+    return option(name, 1.0) if name == "equivalent_sample_size" else option(name)
 
 
 class Run:
     """One call of a learner, with its cache of scores, its time limit and its finished results.
+
+    Parameters
+    ----------
+    learner : Estimator
+        Has the options of :func:`network_option`.
+    engine : CountingEngine
+        Counts states.
+    rules : Constraints, optional
+        Links that may and must be found.
 
     Attributes
     ----------
@@ -123,15 +84,15 @@ class Run:
         True if the time limit or Ctrl-C ended the work.
     """
 
-    def __init__(self, learner: ByScore, engine: CountingEngine) -> None:
+    def __init__(self, learner: Any, engine: CountingEngine, rules: Constraints | None = None) -> None:
         scores = make_set_scores(engine, learner.score, learner.equivalent_sample_size)
         self.n = len(engine.cardinalities)
-        self.grower = Grower(scores, learner.max_exact, learner.max_parents, learner.ties, learner.rules)
+        self.grower = Grower(scores, learner.max_exact, learner.max_parents, learner.ties, rules)
         self.found: Found = {}
         self.spouses: Found = {}
         self.out_of_time = False
         self.interrupted = False
-        self.rules = learner.rules
+        self.rules = rules
         self._order = learner.order
         self._varies: NDArray[np.bool_] = engine.cardinalities > 1
         self.deadline = current() if learner.time_limit is None else Deadline(learner.time_limit)
@@ -205,6 +166,27 @@ class Run:
             return others
         gain = (self.grower.gain(target, others) + (1 << ROUNDED_BITS - 1)) >> ROUNDED_BITS
         return others[np.lexsort((others, -gain))]
+
+    def one(self, members: Mapping[int, float]) -> Neighborhood:
+        """Return the set of one variable; if the time is up, it is not complete."""
+        return replace(
+            Neighborhood.of(members), complete=not self.out_of_time, notes=self.notes("before its end")
+        )
+
+    def all(self, explore: Callable[[], None], sets: Callable[[], Neighborhoods]) -> Neighborhoods:
+        """Return the sets of all variables; on Ctrl-C, the interrupt carries the finished ones."""
+        try:
+            explore()
+        except KeyboardInterrupt:
+            self.interrupted = True
+            raise Interrupted(sets()) from None
+        except TimeUp:
+            self.out_of_time = True
+        return sets()
+
+    def near_sets(self) -> Neighborhoods:
+        """Return the neighbors of all finished targets."""
+        return self.sets({target: around.near for target, around in self.found.items()}, self.found)
 
     def sets(self, members: Mapping[int, Mapping[int, float]], finished: Collection[int]) -> Neighborhoods:
         """Return all sets in one structure; unfinished sets are marked."""

@@ -31,12 +31,13 @@ import numpy as np
 from f2sl._options import option
 from f2sl._progress import stage
 from f2sl.data.engines import Engine
-from f2sl.learners.local.base import Neighborhood, Neighborhoods, WithMeasure
+from f2sl.learners.local.base import LocalLearner, Neighborhood, Neighborhoods
 from f2sl.learners.local.fcbf import redundancy_margin, relevance_graph
 from f2sl.learners.local.lockstep import answer_all
 from f2sl.learners.local.subset_search import Asked, separations_of_all
 from f2sl.stats.answers import INDEPENDENT, IndependenceTest
-from f2sl.stats.choose import check_choice, make_test, significant_pairs
+from f2sl.stats.choose import check_choice, make_test, measure_unit, significant_pairs
+from f2sl.stats.measures.base import Measure
 from f2sl.stats.tests.base import CITest
 
 SAMPLES_PER_CELL = 1.0
@@ -48,14 +49,20 @@ minutes."""
 DOUBTS_AT_ONCE = 200_000
 
 
-class ConfirmedFCBF(WithMeasure):
+class ConfirmedFCBF(LocalLearner):
     """Parents and children by feature selection that tests confirm."""
 
     relevance: str = option("relevance")
     alpha: float = option("alpha")
     clean_up: int = option("clean_up")
     ties: str = option("ties")
+    measure: str | Measure = option("measure", check=check_choice)
     ci_test: str | CITest = option("ci_test", check=check_choice)
+
+    @property
+    def strength_unit(self) -> str:
+        """Name the unit of the strengths of links."""
+        return measure_unit(self.measure)
 
     def learn_one(self, engine: Engine, target: int) -> Neighborhood:
         """Find the set of one variable; all pairs of the table are needed to decide which are significant."""
@@ -67,7 +74,7 @@ class ConfirmedFCBF(WithMeasure):
 
     def learn_all(self, engine: Engine) -> Neighborhoods:
         """Find the sets of all variables."""
-        return self.find_all(self.relevant(engine), self.test(engine), self.strict_test(engine))
+        return self.select(self.relevant(engine), self.test(engine), self.strict_test(engine))
 
     def relevant(self, engine: Engine) -> Neighborhoods:
         """Find the candidates of all variables, strongest first (step 1)."""
@@ -84,7 +91,7 @@ class ConfirmedFCBF(WithMeasure):
         """Return the test of step 3."""
         return make_test(engine, max(self.alpha, NO_TRACE), self.ci_test)
 
-    def find_all(
+    def select(
         self, relevant: Neighborhoods, test: IndependenceTest, strict: IndependenceTest
     ) -> Neighborhoods:
         """Do step 2 for all variables by the answers of `test`, and step 3 by those of `strict`."""

@@ -31,12 +31,13 @@ import numpy as np
 from f2sl._options import option
 from f2sl._progress import stage
 from f2sl.data.engines import Engine, FoundPairs
-from f2sl.learners.local.base import Neighborhood, Neighborhoods, WithMeasure
+from f2sl.learners.local.base import LocalLearner, Neighborhood, Neighborhoods
 from f2sl.stats.answers import TOLERANCE
-from f2sl.stats.choose import related_pairs, significant_pairs
+from f2sl.stats.choose import check_choice, measure_unit, related_pairs, significant_pairs
+from f2sl.stats.measures.base import Measure
 
 
-class FCBF(WithMeasure):
+class FCBF(LocalLearner):
     """Parents and children by feature selection.
 
     For a single target, too, ``delta="auto"`` corrects for all pairs of the table.
@@ -44,6 +45,12 @@ class FCBF(WithMeasure):
 
     delta: float | str = option("delta")
     ties: str = option("ties")
+    measure: str | Measure = option("measure", check=check_choice)
+
+    @property
+    def strength_unit(self) -> str:
+        """Name the unit of the strengths of links."""
+        return measure_unit(self.measure)
 
     def learn_one(self, engine: Engine, target: int) -> Neighborhood:
         """Find one variable's PC set from its own pairs and those among its candidates."""
@@ -58,10 +65,7 @@ class FCBF(WithMeasure):
             np.concatenate([relevant.values, among.values]),
         )
         graph = relevance_graph(engine.n_variables, pairs)
-        kept = self._drop_redundant(graph, target, target + 1)
-        members, strengths = graph.of(target)
-        own = kept[graph.start[target] : graph.start[target + 1]]
-        return Neighborhood(members[own], strengths[own])
+        return Neighborhood(*self.select(graph, target, target + 1).of(target))
 
     def learn_all(self, engine: Engine) -> Neighborhoods:
         """Find all PC sets from the sparse graph of relevant pairs."""
@@ -70,23 +74,20 @@ class FCBF(WithMeasure):
         with stage("dropping redundant neighbors"):
             return self.select(relevance_graph(engine.n_variables, pairs))
 
-    def select(self, graph: Neighborhoods) -> Neighborhoods:
-        """Drop the redundant candidates of all variables."""
-        return graph.where(self._drop_redundant(graph, 0, len(graph.start) - 1))
+    def select(self, graph: Neighborhoods, first: int = 0, last: int | None = None) -> Neighborhoods:
+        """Drop the redundant candidates of variables `first` to `last`; others have none left."""
+        from f2sl.learners.local import _kernels
+
+        kept, last = np.zeros(len(graph.members), np.bool_), len(graph.start) - 1 if last is None else last
+        margin = redundancy_margin(self.ties)
+        _kernels.drop_redundant(graph.start, graph.members, graph.strengths, first, last, margin, kept)
+        return graph.where(kept)
 
     def _search(self, engine: Engine) -> Callable[..., FoundPairs]:
         """Return the search for relevant pairs; forbidden pairs make no others redundant either."""
         if isinstance(self.delta, str):
             return significant_pairs(engine, measure=self.measure, rules=self.rules)
         return related_pairs(engine, self.delta, self.measure, self.rules)
-
-    def _drop_redundant(self, graph: Neighborhoods, first: int, last: int) -> np.ndarray:
-        from f2sl.learners.local import _kernels
-
-        kept = np.zeros(len(graph.members), np.bool_)
-        margin = redundancy_margin(self.ties)
-        _kernels.drop_redundant(graph.start, graph.members, graph.strengths, first, last, margin, kept)
-        return kept
 
 
 def redundancy_margin(ties: str) -> float:

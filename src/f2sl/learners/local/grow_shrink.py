@@ -17,40 +17,33 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl._options import option
-from f2sl.learners.local.base import Neighborhood, strongest_first
-from f2sl.learners.local.by_tests import ByTests
+from f2sl.learners.local.base import LocalLearner, Neighborhood, strongest_first
 from f2sl.learners.local.lockstep import Questions, Search
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, IndependenceTest
-
-
-class GrowShrink(ByTests):
-    """Base of the learners that condition on the whole set."""
-
-    finds_blankets = True
-
-    max_cond_vars: int | None = option("max_cond_vars", None)
-
-    def blanket(self, test: IndependenceTest, target: int) -> Blanket:
-        """Return an empty set with the variables that may join it."""
-        return Blanket(test, target, self.candidates(test.n_variables, target))
-
-    def may_grow(self, blanket: Blanket) -> bool:
-        """Return whether candidates are left, and the set is not too large to condition on."""
-        if len(blanket.members) == len(blanket.candidates):
-            return False
-        return self.max_cond_vars is None or len(blanket.members) <= self.max_cond_vars
+from f2sl.stats.choose import check_choice
+from f2sl.stats.tests.base import CITest
 
 
 @dataclass
 class Blanket:
-    """Set of a target that grows and shrinks, in order of admission; only `candidates` may join."""
+    """Set of a target that grows and shrinks, in order of admission; only `candidates` may join.
 
-    test: IndependenceTest
+    `max_cond_vars` limits the set on which a test of a further variable conditions.
+    """
+
     target: int
     candidates: Integers
+    max_cond_vars: int | None = None
     members: list[int] = field(default_factory=list)
     weakest: dict[int, float] = field(default_factory=dict)
     apart: dict[int, tuple[int, ...]] = field(default_factory=dict)
+
+    @property
+    def may_grow(self) -> bool:
+        """True if candidates are left, and the set is not too large to condition on."""
+        if len(self.members) == len(self.candidates):
+            return False
+        return self.max_cond_vars is None or len(self.members) <= self.max_cond_vars
 
     def ask_outside(self) -> Search[tuple[Integers, Floats]]:
         """Test all variables outside the set given the set; return the dependent ones, with strengths."""
@@ -109,27 +102,32 @@ class Blanket:
 
 
 def shrink_all(
-    test: IndependenceTest,
     target: int,
     members: dict[int, float],
     spouses: dict[int, float],
     apart: dict[int, tuple[int, ...]],
 ) -> Search[Neighborhood]:
     """Drop members that are independent of the target given the others, spouses first; return strengths."""
-    blanket = Blanket(test, target, np.empty(0, np.int64), apart=apart)
+    blanket = Blanket(target, np.empty(0, np.int64), apart=apart)
     for variable, strength in ({x: s for x, s in spouses.items() if x not in members} | members).items():
         blanket.admit(variable, strength)
     yield from blanket.shrink()
     return blanket.result()
 
 
-class GSMB(GrowShrink):
+class GSMB(LocalLearner):
     """Markov blanket by growing in the order of association, then shrinking.
 
     Variables are taken in a fixed order, the most strongly associated with the target first (the paper
     leaves the order open; this is the one of Margaritis' thesis of 2003). The first in the order that
     depends on the target given the set joins it, until there is none; then the set shrinks.
     """
+
+    finds_blankets = True
+
+    alpha: float = option("alpha")
+    max_cond_vars: int | None = option("max_cond_vars", None)
+    ci_test: str | CITest = option("ci_test", check=check_choice)
 
     def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the blanket of one target."""
@@ -140,8 +138,8 @@ class GSMB(GrowShrink):
         order = others[strongest_first(others, np.nan_to_num(answers.strength, nan=-1.0))]
         rank = np.empty(test.n_variables, np.int64)
         rank[order] = np.arange(len(order))
-        blanket = self.blanket(test, target)
-        while self.may_grow(blanket):
+        blanket = Blanket(target, others, self.max_cond_vars)
+        while blanket.may_grow:
             found, strengths = yield from blanket.ask_outside()
             if not len(found):
                 break
@@ -151,7 +149,7 @@ class GSMB(GrowShrink):
         return blanket.result()
 
 
-class IAMB(GrowShrink):
+class IAMB(LocalLearner):
     """Markov blanket by growing with the strongest given the set, then shrinking.
 
     The variable most strongly associated with the target given the set joins it, as long as it depends on the
@@ -159,16 +157,22 @@ class IAMB(GrowShrink):
     variables join that must leave again.
     """
 
+    finds_blankets = True
+
+    alpha: float = option("alpha")
+    max_cond_vars: int | None = option("max_cond_vars", None)
+    ci_test: str | CITest = option("ci_test", check=check_choice)
+
     def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the blanket of one target."""
-        blanket = self.blanket(test, target)
-        while self.may_grow(blanket) and (yield from blanket.admit_strongest()):
+        blanket = Blanket(target, self.candidates(test.n_variables, target), self.max_cond_vars)
+        while blanket.may_grow and (yield from blanket.admit_strongest()):
             pass
         yield from blanket.shrink()
         return blanket.result()
 
 
-class InterIAMB(GrowShrink):
+class InterIAMB(LocalLearner):
     """Markov blanket by growing with the strongest given the set, shrinking after each.
 
     The set stays as small as possible, and so does the number of samples that the tests need. On data,
@@ -176,11 +180,17 @@ class InterIAMB(GrowShrink):
     ends when a set occurs for the second time.
     """
 
+    finds_blankets = True
+
+    alpha: float = option("alpha")
+    max_cond_vars: int | None = option("max_cond_vars", None)
+    ci_test: str | CITest = option("ci_test", check=check_choice)
+
     def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the blanket of one target."""
-        blanket = self.blanket(test, target)
+        blanket = Blanket(target, self.candidates(test.n_variables, target), self.max_cond_vars)
         before: set[frozenset[int]] = {frozenset()}
-        while self.may_grow(blanket) and (yield from blanket.admit_strongest()):
+        while blanket.may_grow and (yield from blanket.admit_strongest()):
             yield from blanket.shrink()
             now = frozenset(blanket.members)
             if now in before:

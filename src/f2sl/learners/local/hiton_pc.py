@@ -14,16 +14,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from f2sl.learners.local.base import Neighborhood
-from f2sl.learners.local.by_tests import SymmetricByTests, marginal_strengths
+from f2sl._options import any_of, option
+from f2sl.learners.local.base import LocalLearner, Neighborhood
 from f2sl.learners.local.lockstep import Search, side_by_side
-from f2sl.learners.local.subset_search import drop_in_turn, separations
+from f2sl.learners.local.subset_search import drop_in_turn, marginal_strengths, separations
 from f2sl.learners.local.waiting import Waiting, without
 from f2sl.stats.answers import IndependenceTest
+from f2sl.stats.choose import check_choice
+from f2sl.stats.tests.base import CITest
 
 
-class HITONPC(SymmetricByTests):
+class HITONPC(LocalLearner):
     """Parents and children in the order of association, pruned as they come."""
+
+    alpha: float = option("alpha")
+    max_cond_vars: int | None = option("max_cond_vars")
+    ci_test: str | CITest = option("ci_test", check=check_choice)
+    symmetry: str = option("symmetry", check=any_of("and", "none"))
 
     def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the set of one target, before symmetry."""

@@ -17,12 +17,14 @@ from __future__ import annotations
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
-from f2sl.learners.local.base import Neighborhood, Neighborhoods
-from f2sl.learners.local.by_tests import SymmetricByTests
+from f2sl._options import any_of, option
+from f2sl.learners.local.base import LocalLearner, Neighborhood, Neighborhoods
 from f2sl.learners.local.lockstep import QUESTIONS_PER_BATCH, Questions, Search, knowing
 from f2sl.learners.local.separating_sets import Collected
 from f2sl.learners.local.subset_search import Asked, drop_in_turn, separations_of_all
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, IndependenceTest
+from f2sl.stats.choose import check_choice
+from f2sl.stats.tests.base import CITest
 
 
 def first_of_each(ascending: Integers) -> Integers:
@@ -38,8 +40,13 @@ def first_of_each(ascending: Integers) -> Integers:
     return np.flatnonzero(new)
 
 
-class MMPC(SymmetricByTests):
+class MMPC(LocalLearner):
     """Parents and children by the max-min heuristic."""
+
+    alpha: float = option("alpha")
+    max_cond_vars: int | None = option("max_cond_vars")
+    ci_test: str | CITest = option("ci_test", check=check_choice)
+    symmetry: str = option("symmetry", check=any_of("and", "none"))
 
     def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the set of one target, before symmetry."""

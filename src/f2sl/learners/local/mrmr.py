@@ -19,15 +19,15 @@ from f2sl._options import option
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
 from f2sl.data.engines import Engine
-from f2sl.learners.local.base import Neighborhood, Neighborhoods, WithMeasure, flatten
+from f2sl.learners.local.base import LocalLearner, Neighborhood, Neighborhoods, flatten
 from f2sl.stats.answers import TOLERANCE
-from f2sl.stats.choose import check_choice, related_pairs
+from f2sl.stats.choose import check_choice, measure_unit, related_pairs
 from f2sl.stats.measures.base import Measure
 
 ROWS_REMEMBERED = 256
 
 
-class MRMR(WithMeasure):
+class MRMR(LocalLearner):
     """Select the k variables most related to the target and least related to each other.
 
     Fewer than `k` are selected if there are fewer other variables.
@@ -35,6 +35,11 @@ class MRMR(WithMeasure):
 
     k: int = option("k")
     measure: str | Measure = option("measure", "mi", check=check_choice)
+
+    @property
+    def strength_unit(self) -> str:
+        """Name the unit of the strengths of links."""
+        return measure_unit(self.measure)
 
     def learn_one(self, engine: Engine, target: int) -> Neighborhood:
         """Choose k variables for one target."""

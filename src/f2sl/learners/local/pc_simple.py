@@ -15,15 +15,22 @@ answers the result is exact.
 from __future__ import annotations
 
 from f2sl._arrays import Integers
-from f2sl.learners.local.base import Neighborhood
-from f2sl.learners.local.by_tests import SymmetricByTests, marginal_strengths
+from f2sl._options import any_of, option
+from f2sl.learners.local.base import LocalLearner, Neighborhood
 from f2sl.learners.local.lockstep import Search
-from f2sl.learners.local.subset_search import separations
+from f2sl.learners.local.subset_search import marginal_strengths, separations
 from f2sl.stats.answers import IndependenceTest
+from f2sl.stats.choose import check_choice
+from f2sl.stats.tests.base import CITest
 
 
-class PCSimple(SymmetricByTests):
+class PCSimple(LocalLearner):
     """Parents and children as the PC algorithm finds them around one variable."""
+
+    alpha: float = option("alpha")
+    max_cond_vars: int | None = option("max_cond_vars")
+    ci_test: str | CITest = option("ci_test", check=check_choice)
+    symmetry: str = option("symmetry", check=any_of("and", "none"))
 
     def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the set of one target, before symmetry."""

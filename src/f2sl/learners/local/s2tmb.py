@@ -9,36 +9,83 @@ remove the false neighbors, so no symmetry check is needed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection
 
 import numpy as np
 
-from f2sl.learners.local.by_score import ByScore, Run
+from f2sl.data.engines import CountingEngine
+from f2sl.learners.local.base import LocalLearner, Neighborhood, Neighborhoods
+from f2sl.learners.local.by_score import Run, network_option
 from f2sl.learners.local.growing import Growth, Surroundings, grow
+from f2sl.stats.scores.base import Score
 
 
-class S2TMB(ByScore):
+def neighbors_then_spouses(run: Run, target: int) -> Growth[Surroundings]:
+    """Find the neighbors of one target, then spouses and neighbors."""
+    others = run.others(target)
+    first = yield from grow(target, Surroundings(), run.allowed_neighbors(target))
+    rest = others[~np.isin(others, list(first.near))]
+    return (yield from grow(target, first, rest, with_spouses=True))
+
+
+def explore(run: Run, targets: Collection[int]) -> None:
+    """Find the neighbors and spouses of some variables."""
+    run.look_up("looking for the best networks", targets, neighbors_then_spouses, run.found)
+
+
+class S2TMB(LocalLearner):
     """Markov blanket by best networks, neighbors and spouses together."""
 
+    _takes = ("discrete",)
+    strength_unit = "log score"
     finds_blankets = True
 
-    def search(self, run: Run, target: int) -> Growth[Surroundings]:
-        """Find the neighbors, then spouses and neighbors."""
-        others = run.others(target)
-        first = yield from grow(target, Surroundings(), run.allowed_neighbors(target))
-        rest = others[~np.isin(others, list(first.near))]
-        return (yield from grow(target, first, rest, with_spouses=True))
+    score: str | Score = network_option("score")
+    equivalent_sample_size: float = network_option("equivalent_sample_size")
+    order: str = network_option("order")
+    ties: str = network_option("ties")
+    max_exact: int = network_option("max_exact")
+    max_parents: int | None = network_option("max_parents")
+    time_limit: float | None = network_option("time_limit")
 
-    def members(self, around: Surroundings) -> Mapping[int, float]:
-        """Return neighbors and spouses."""
-        return around.near | around.spouses
+    def learn_one(self, engine: CountingEngine, target: int) -> Neighborhood:
+        """Find the blanket of one variable."""
+        run = Run(self, engine, self.rules)
+        explore(run, [target])
+        around = run.around(target)
+        return run.one(around.near | around.spouses)
+
+    def learn_all(self, engine: CountingEngine) -> Neighborhoods:
+        """Find the blankets of all variables."""
+        run = Run(self, engine, self.rules)
+
+        def sets() -> Neighborhoods:
+            return run.sets({v: around.near | around.spouses for v, around in run.found.items()}, run.found)
+
+        return run.all(lambda: explore(run, range(run.n)), sets)
 
 
-class S2TMBPC(S2TMB):
+class S2TMBPC(LocalLearner):
     """Parents and children by best networks that hold the spouses as well; no symmetry is needed."""
 
-    finds_blankets = False
+    _takes = ("discrete",)
+    strength_unit = "log score"
 
-    def members(self, around: Surroundings) -> Mapping[int, float]:
-        """Return the neighbors."""
-        return around.near
+    score: str | Score = network_option("score")
+    equivalent_sample_size: float = network_option("equivalent_sample_size")
+    order: str = network_option("order")
+    ties: str = network_option("ties")
+    max_exact: int = network_option("max_exact")
+    max_parents: int | None = network_option("max_parents")
+    time_limit: float | None = network_option("time_limit")
+
+    def learn_one(self, engine: CountingEngine, target: int) -> Neighborhood:
+        """Find the neighbors of one variable."""
+        run = Run(self, engine, self.rules)
+        explore(run, [target])
+        return run.one(run.around(target).near)
+
+    def learn_all(self, engine: CountingEngine) -> Neighborhoods:
+        """Find the neighbors of all variables."""
+        run = Run(self, engine, self.rules)
+        return run.all(lambda: explore(run, range(run.n)), run.near_sets)

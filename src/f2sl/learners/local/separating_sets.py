@@ -144,3 +144,17 @@ def _gather(members: NDArray[Any], begin: Integers, sizes: Integers) -> tuple[In
     start = np.concatenate([[0], np.cumsum(sizes)])
     within = np.arange(start[-1]) - np.repeat(start[:-1], sizes)
     return start, members[np.repeat(begin, sizes) + within]
+
+
+def named_sets(
+    sets: Mapping[tuple[int, int], tuple[int, ...]], names: tuple[str, ...]
+) -> Mapping[tuple[str, str], tuple[str, ...]]:
+    """Turn separating sets by number into sets by name, each pair once, its earlier name first."""
+    if isinstance(sets, SeparatingSets):
+        return sets.either_way().named(names)
+    named: dict[tuple[str, str], tuple[str, ...]] = {}
+    for (a, b), given in sets.items():
+        pair = (names[a], names[b]) if a < b else (names[b], names[a])
+        if pair not in named:
+            named[pair] = tuple([names[s] for s in given])
+    return named

@@ -14,36 +14,51 @@ neighbors. Two variables are spouses if the search of either finds the other.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from f2sl.learners.local.base import Neighborhoods, WithSymmetry, mutual
-from f2sl.learners.local.by_score import ByScore, Run
+from f2sl._options import any_of, option
+from f2sl.data.engines import CountingEngine
+from f2sl.learners.local.base import LocalLearner, Neighborhood, Neighborhoods, mutual
+from f2sl.learners.local.by_score import Run, network_option
 from f2sl.learners.local.growing import Growth, Surroundings, grow
+from f2sl.stats.scores.base import Score
 
 
-class SLLPC(ByScore, WithSymmetry):
+class SLLPC(LocalLearner):
     """Parents and children by the best network over the target, its neighbors and each candidate."""
 
-    def search(self, run: Run, target: int) -> Growth[Surroundings]:
-        """Find the neighbors of one target, before symmetry."""
-        return potential_neighbors(run, target)
+    _takes = ("discrete",)
+    strength_unit = "log score"
 
-    def members(self, around: Surroundings) -> Mapping[int, float]:
-        """Return the neighbors."""
-        return around.near
+    score: str | Score = network_option("score")
+    equivalent_sample_size: float = network_option("equivalent_sample_size")
+    order: str = network_option("order")
+    ties: str = network_option("ties")
+    max_exact: int = network_option("max_exact")
+    max_parents: int | None = network_option("max_parents")
+    time_limit: float | None = network_option("time_limit")
+    symmetry: str = option("symmetry", check=any_of("and", "none"))
 
-    def explore_one(self, run: Run, target: int) -> Mapping[int, float]:
+    def learn_one(self, engine: CountingEngine, target: int) -> Neighborhood:
         """Find one variable's neighbors; with symmetry, search the members' neighbors as well."""
-        found = super().explore_one(run, target)
-        if self.symmetry == "none":
-            return found
-        run.look_up("asking whether neighbors agree", list(found), self.search, run.found)
-        return agreed(run, target)
+        run = Run(self, engine, self.rules)
+        run.look_up("looking for the best networks", [target], potential_neighbors, run.found)
+        near = run.around(target).near
+        if self.symmetry != "none":
+            run.look_up("asking whether neighbors agree", list(near), potential_neighbors, run.found)
+            near = agreed(run, target)
+        return run.one(near)
 
-    def sets(self, run: Run) -> Neighborhoods:
-        """Return all finished sets; with symmetry, without links that only one end names."""
-        found = super().sets(run)
+    def learn_all(self, engine: CountingEngine) -> Neighborhoods:
+        """Find the neighbors of all variables; with symmetry, without links that only one end names."""
+        run = Run(self, engine, self.rules)
+        found = run.all(lambda: explore_neighbors(run), run.near_sets)
         return found if self.symmetry == "none" else mutual(found)
+
+
+def explore_neighbors(run: Run) -> None:
+    """Find the neighbors of all variables, before symmetry."""
+    run.look_up("looking for the best networks", range(run.n), potential_neighbors, run.found)
 
 
 def potential_neighbors(run: Run, target: int) -> Growth[Surroundings]:
@@ -58,46 +73,62 @@ def agreed(run: Run, target: int) -> dict[int, float]:
     return {v: strength for v, strength in near if v not in found or target in found[v].near}
 
 
-class SLL(ByScore):
+class SLL(LocalLearner):
     """Markov blanket by best networks: neighbors that both ends name, and spouses that either end names."""
 
+    _takes = ("discrete",)
+    strength_unit = "log score"
     finds_blankets = True
 
-    def search(self, run: Run, target: int) -> Growth[Surroundings]:
-        """Find the neighbors of one target, before symmetry."""
-        return potential_neighbors(run, target)
+    score: str | Score = network_option("score")
+    equivalent_sample_size: float = network_option("equivalent_sample_size")
+    order: str = network_option("order")
+    ties: str = network_option("ties")
+    max_exact: int = network_option("max_exact")
+    max_parents: int | None = network_option("max_parents")
+    time_limit: float | None = network_option("time_limit")
 
-    def search_spouses(self, run: Run, target: int) -> Growth[Surroundings]:
-        """Find the spouses of one target among its neighbors' neighbors (FindPotentialSpouses)."""
-        near = agreed(run, target)
-        candidates = {w for v in near for w in agreed(run, v)} - near.keys() - {target}
-        among = run.others(target, candidates)
-        return grow(target, Surroundings(near), among, with_spouses=True, near_is_final=True)
-
-    def explore_one(self, run: Run, target: int) -> Mapping[int, float]:
+    def learn_one(self, engine: CountingEngine, target: int) -> Neighborhood:
         """Find one variable's blanket, with the spouses that either end names."""
-        near = self._neighbors(run, [target])
-        candidates = self._neighbors(run, near) - near - {target}
-        self._neighbors(run, self._neighbors(run, candidates))
-        run.look_up("looking for spouses", [target, *sorted(candidates)], self.search_spouses, run.spouses)
-        return blanket(run, target)
+        run = Run(self, engine, self.rules)
+        near = neighbors(run, [target])
+        candidates = neighbors(run, near) - near - {target}
+        neighbors(run, neighbors(run, candidates))
+        run.look_up("looking for spouses", [target, *sorted(candidates)], potential_spouses, run.spouses)
+        return run.one(blanket(run, target))
 
-    def _neighbors(self, run: Run, variables: Iterable[int]) -> set[int]:
-        """Search the neighbors of some variables, with symmetry; return all of them."""
-        some = sorted(variables)
-        run.look_up("looking for neighbors", some, self.search, run.found)
-        members = sorted({w for v in some for w in run.around(v).near})
-        run.look_up("asking whether neighbors agree", members, self.search, run.found)
-        return {w for v in some for w in agreed(run, v)}
+    def learn_all(self, engine: CountingEngine) -> Neighborhoods:
+        """Find the blankets of all variables; a blanket is finished if all its searches are."""
+        run = Run(self, engine, self.rules)
+        return run.all(lambda: explore_blankets(run), lambda: sets_of_blankets(run))
 
-    def explore_all(self, run: Run) -> None:
-        """Find the neighbors of all variables, then the spouses."""
-        run.look_up("looking for neighbors", range(run.n), self.search, run.found)
-        run.look_up("looking for spouses", range(run.n), self.search_spouses, run.spouses)
 
-    def sets(self, run: Run) -> Neighborhoods:
-        """Return the blankets found so far; a blanket is finished if all its searches are."""
-        return run.sets({target: blanket(run, target) for target in run.found}, run.spouses)
+def potential_spouses(run: Run, target: int) -> Growth[Surroundings]:
+    """Find the spouses of one target among its neighbors' neighbors (FindPotentialSpouses)."""
+    near = agreed(run, target)
+    candidates = {w for v in near for w in agreed(run, v)} - near.keys() - {target}
+    among = run.others(target, candidates)
+    return grow(target, Surroundings(near), among, with_spouses=True, near_is_final=True)
+
+
+def neighbors(run: Run, variables: Iterable[int]) -> set[int]:
+    """Search the neighbors of some variables, with symmetry; return all of them."""
+    some = sorted(variables)
+    run.look_up("looking for neighbors", some, potential_neighbors, run.found)
+    members = sorted({w for v in some for w in run.around(v).near})
+    run.look_up("asking whether neighbors agree", members, potential_neighbors, run.found)
+    return {w for v in some for w in agreed(run, v)}
+
+
+def explore_blankets(run: Run) -> None:
+    """Find the neighbors of all variables, then the spouses."""
+    run.look_up("looking for neighbors", range(run.n), potential_neighbors, run.found)
+    run.look_up("looking for spouses", range(run.n), potential_spouses, run.spouses)
+
+
+def sets_of_blankets(run: Run) -> Neighborhoods:
+    """Return the blankets found so far."""
+    return run.sets({target: blanket(run, target) for target in run.found}, run.spouses)
 
 
 def blanket(run: Run, target: int) -> dict[int, float]:

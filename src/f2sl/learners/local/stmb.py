@@ -17,21 +17,27 @@ from __future__ import annotations
 import numpy as np
 
 from f2sl._arrays import Integers
-from f2sl.learners.local.base import Neighborhood
-from f2sl.learners.local.by_tests import ByTests
+from f2sl._options import option
+from f2sl.learners.local.base import LocalLearner, Neighborhood
 from f2sl.learners.local.grow_shrink import shrink_all
 from f2sl.learners.local.lockstep import Questions, Search, together
 from f2sl.learners.local.pc_simple import levels
 from f2sl.learners.local.subset_search import separations
 from f2sl.stats.answers import DEPENDENT, IndependenceTest
+from f2sl.stats.choose import check_choice
+from f2sl.stats.tests.base import CITest
 
 Sets = dict[int, tuple[int, ...]]
 
 
-class STMB(ByTests):
+class STMB(LocalLearner):
     """Markov blanket with spouses found from the target alone."""
 
     finds_blankets = True
+
+    alpha: float = option("alpha")
+    max_cond_vars: int | None = option("max_cond_vars")
+    ci_test: str | CITest = option("ci_test", check=check_choice)
 
     def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the blanket of one target."""
@@ -65,7 +71,7 @@ class STMB(ByTests):
         for (x, _), strength in spouses.items():
             strongest[x] = max(strength, strongest.get(x, 0.0))
         weakest = dict(zip(near.members.tolist(), near.strengths.tolist(), strict=True))
-        return (yield from shrink_all(test, target, {y: weakest[y] for y in stay}, strongest, apart))
+        return (yield from shrink_all(target, {y: weakest[y] for y in stay}, strongest, apart))
 
 
 def find_spouses(target: int, members: list[int], apart: Sets) -> Search[dict[tuple[int, int], float]]:

@@ -10,20 +10,26 @@ Sets too large for a conclusive test are skipped: such a test cannot separate an
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import comb
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
+from f2sl.constraints import Constraints
 from f2sl.learners.local.lockstep import QUESTIONS_PER_BATCH, Questions, Search
-from f2sl.stats.answers import DEPENDENT, INDEPENDENT, IndependenceTest, subsets
+from f2sl.stats.answers import DEPENDENT, INCONCLUSIVE, INDEPENDENT, IndependenceTest, subsets
+
+if TYPE_CHECKING:
+    from f2sl.learners.local.base import Neighborhood
 
 QUESTIONS_AT_ONCE = 1 << 13
 """Number of questions to ask before dropping those that have become needless."""
+MOST_BETWEEN_SPOUSES = 3
+"""Size of sets that separate two variables whose link is forbidden, and that can only be spouses."""
 
 
 @dataclass
@@ -154,6 +160,52 @@ def separations(
                     if not len(alive):
                         return result
     return result
+
+
+def only_shown_spouses(
+    search: Search[Neighborhood], test: IndependenceTest, target: int, rules: Constraints
+) -> Search[Neighborhood]:
+    """Drop members of a blanket whose link to the target is forbidden, unless they are shown to be spouses.
+
+    They are if a set separates the two, and they become dependent given also a member that may be a child of
+    both.
+    """
+    found = yield from search
+    members = found.members
+    linked = rules.allows_adjacency(np.full(len(members), target), members)
+    if linked.all():
+        return found
+    separated = yield from separations(
+        test, target, members[~linked], members, MOST_BETWEEN_SPOUSES, known=0.0
+    )
+    asked = [
+        (other, (*given, int(child)))
+        for other, given in separated.first_sets.items()
+        for child in members.tolist()
+        if child not in (other, *given) and rules.allows(np.array([target, other]), np.array([child])).all()
+    ]
+    answers = yield [
+        Questions(np.array([target]), np.array([other]), np.array([given])) for other, given in asked
+    ]
+    shown = [o for (o, _), one in zip(asked, answers, strict=True) if one.answer[0] == DEPENDENT]
+    kept = linked | np.isin(members, shown)
+    return replace(found, members=members[kept], strengths=found.strengths[kept])
+
+
+def marginal_strengths(
+    target: int, others: Integers, *, keep_inconclusive: bool = False
+) -> Search[tuple[Integers, Floats, dict[int, tuple[int, ...]]]]:
+    """Test the target with each of some other variables alone.
+
+    Returns the variables that depend on the target, in the order of their names, with the strength of each,
+    and the empty separating sets of those that do not. If the test is inconclusive, a variable is in neither,
+    unless it is to be kept: then its strength is 0.
+    """
+    [answers] = yield [Questions(np.full(len(others), target), others, np.empty((len(others), 0), np.int64))]
+    apart = answers.answer == INDEPENDENT
+    chosen = ~apart if keep_inconclusive else answers.answer == DEPENDENT
+    strengths = np.where(answers.answer == INCONCLUSIVE, 0.0, answers.strength)
+    return others[chosen], strengths[chosen], dict.fromkeys(others[apart].tolist(), ())
 
 
 class Asked(NamedTuple):

@@ -23,8 +23,8 @@ from f2sl.data.moments import Moments
 from f2sl.data.names import listing
 from f2sl.errors import DataError
 from f2sl.learners.local.base import LocalLearner, Neighborhood, Neighborhoods, flatten
-from f2sl.learners.local.by_tests import only_shown_spouses
 from f2sl.learners.local.lockstep import Search, answer_all
+from f2sl.learners.local.subset_search import only_shown_spouses
 from f2sl.stats.answers import DEPENDENT
 from f2sl.stats.choose import make_test
 
@@ -38,8 +38,7 @@ def _finished(found: Neighborhood) -> Search[Neighborhood]:
 class TCBlankets(LocalLearner):
     """Markov blankets of real-valued variables, from correlations given all other variables."""
 
-    strength_unit = "-log10 p"
-    takes = ("continuous",)
+    _takes = ("continuous",)
     finds_blankets = True
 
     alpha: float = option("alpha")

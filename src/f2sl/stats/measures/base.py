@@ -33,7 +33,7 @@ PairSearch = Callable[..., FoundPairs]
 class Measure(Configured):
     """Base of the measures: options, a unit, and a method that gives the values of pairs."""
 
-    requires = "values"
+    _requires = "values"
     unit: str = "strength"
     """Unit of the values."""
 

@@ -55,7 +55,7 @@ MOST_MEMBERS = 40
 class Score(Configured):
     """Base of the scores: options, and a method that scores families."""
 
-    requires = "families"
+    _requires = "families"
 
     @property
     def edge_log_prior(self) -> float:

@@ -61,7 +61,7 @@ class GaussianScore(Score):
     """Base of the scores of real numbers."""
 
     kinds = (CONTINUOUS,)
-    requires = "of_families"
+    _requires = "of_families"
 
     tolerance = 0.0
     """Residual share of a variable's diagonal entry, given others, below which the variable is skipped."""

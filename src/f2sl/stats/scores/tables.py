@@ -54,7 +54,7 @@ counted faster sample by sample."""
 class TableScore(Score):
     """Base of the scores of states: a formula on tables."""
 
-    requires = "of_tables"
+    _requires = "of_tables"
     in_any_order: ClassVar[bool] = False
     """True if the order of the parents, and empty cells, do not change a score by a bit."""
 

@@ -64,7 +64,7 @@ NOTHING_MORE = np.zeros(1)
 class CITest(Configured):
     """Base of the tests of conditional independence: options, and a method that gives p-values."""
 
-    requires = "p_values"
+    _requires = "p_values"
 
     def p_values(self, data: Any, x: Integers, y: Integers, given: Integers) -> Floats:
         """Return the p-value of each question; NaN where the test is unreliable.
