@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, Self, dataclass_transform
 
+from f2sl._notes import Note
 from f2sl._options import CATALOGUE, refuse
 from f2sl._owners import refuse_unknown
 from f2sl.errors import OptionError
@@ -90,7 +91,7 @@ class Estimator:
         """Raise one error for all invalid options."""
         refuse(self.problems())
 
-    def problems(self) -> Iterator[str]:
+    def problems(self) -> Iterator[Note]:
         """Yield all problems of the options; learners add checks that involve several options."""
         fields = {field.name: field for field in dataclasses.fields(self)}  # type: ignore[arg-type]
         for name in self.option_defaults():
@@ -99,7 +100,7 @@ class Estimator:
                 try:
                     check(name, getattr(self, name))
                 except OptionError as error:
-                    yield str(error)
+                    yield from error.problems
 
     def __repr__(self) -> str:
         defaults = self.option_defaults()

@@ -23,6 +23,7 @@ from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
+from f2sl._notes import Use
 from f2sl.errors import OptionError
 
 Check = Callable[[str, Any], Any]
@@ -41,14 +42,14 @@ def fraction(name: str, value: Any) -> float:
     0.01
     """
     if not _plain_number(value) or not 0 < value < 1:
-        raise OptionError(f"{name} must be a number between 0 and 1 (both excluded), not {value!r}")
+        raise OptionError(Use(name), f" must be a number between 0 and 1 (both excluded), not {value!r}")
     return float(value)
 
 
 def not_negative(name: str, value: Any) -> float:
     """Check a number that is 0 or more."""
     if not _plain_number(value) or value < 0:
-        raise OptionError(f"{name} must be a number of 0 or more, not {value!r}")
+        raise OptionError(Use(name), f" must be a number of 0 or more, not {value!r}")
     return float(value)
 
 
@@ -63,14 +64,14 @@ def not_negative_or(word: str, name: str, value: Any) -> float | str:
     if isinstance(value, str) and value == word:
         return word
     if not _plain_number(value) or value < 0:
-        raise OptionError(f"{name} must be a number of 0 or more, or {word!r}, not {value!r}")
+        raise OptionError(Use(name), f" must be a number of 0 or more, or {word!r}, not {value!r}")
     return float(value)
 
 
 def positive(name: str, value: Any, least: float, most: float) -> float:
     """Check a positive number between two limits."""
     if not _plain_number(value) or not least <= value <= most:
-        raise OptionError(f"{name} must be a number from {least:g} to {most:g}, not {value!r}")
+        raise OptionError(Use(name), f" must be a number from {least:g} to {most:g}, not {value!r}")
     return float(value)
 
 
@@ -85,7 +86,7 @@ def whole(name: str, value: Any, least: int = 0, most: int | None = None) -> int
     good = isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
     if not good or (most is not None and int(value) > most):
         allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise OptionError(f"{name} must be a whole number {allowed}, not {value!r}")
+        raise OptionError(Use(name), f" must be a whole number {allowed}, not {value!r}")
     return int(value)
 
 
@@ -93,14 +94,14 @@ def choice(name: str, value: Any, known: Iterable[str]) -> str:
     """Check one of a few words."""
     words = list(known)
     if not isinstance(value, str) or value not in words:
-        raise OptionError(f"{name} must be one of {', '.join(map(repr, words))}, not {value!r}")
+        raise OptionError(Use(name), f" must be one of {', '.join(map(repr, words))}, not {value!r}")
     return value
 
 
 def flag(name: str, value: Any) -> bool:
     """Check a yes or no."""
     if not isinstance(value, bool):
-        raise OptionError(f"{name} must be True or False, not {value!r}")
+        raise OptionError(Use(name), f" must be True or False, not {value!r}")
     return value
 
 
@@ -115,7 +116,9 @@ def _knowledge(name: str, value: Any) -> Any:
     from f2sl.knowledge import Knowledge
 
     if not isinstance(value, Knowledge):
-        raise OptionError(f"{name} must be an f2sl.Knowledge (Knowledge.load reads a file), not {value!r}")
+        raise OptionError(
+            Use(name), f" must be an f2sl.Knowledge (Knowledge.load reads a file), not {value!r}"
+        )
     return value
 
 
@@ -527,6 +530,12 @@ READING_OPTIONS = (
 )
 """Options of `open_table` on reading and holding a table; no learner has them."""
 
+
+def flag_of(name: str) -> str:
+    """Return the flag of an option on the command line."""
+    return CATALOGUE[name].flag if name in CATALOGUE else "--" + name.replace("_", "-")
+
+
 _USUAL: Any = object()
 
 
@@ -557,4 +566,4 @@ def refuse(problems: Iterable[str]) -> None:
     """Raise one error that lists all distinct problems, if there are any."""
     told = list(dict.fromkeys(problems))
     if told:
-        raise OptionError("; ".join(told))
+        raise OptionError.of(told)

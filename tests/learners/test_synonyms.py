@@ -59,7 +59,8 @@ class TestTheTable:
         of_knowledge = {"--require", "--forbid", "--tiers"}
         flags = {*FLAGS.values(), *of_knowledge, "--states", "--number"}
         assert set(_synonyms.SAME_FLAGS.values()) <= flags
-        assert {spelled.split()[0] for _, spelled in _synonyms.SPELLINGS.values()} <= flags
+        spelled = [part.shell for parts in _synonyms.OPTION_ANSWERS.values() for part in parts[1::2]]
+        assert {text.split()[0] for text in spelled} <= flags
 
     def test_no_registered_name_differs_from_another_only_in_spelling(self):
         for registry in REGISTRIES.values():

@@ -27,8 +27,8 @@ from f2sl.cli.options import (
     Quiet,
     Truth,
     create_learner,
-    in_terms_of_flags,
     out_file,
+    texts,
     with_learner_options,
 )
 from f2sl.cli.reading import TableOptions, with_reading_options
@@ -91,40 +91,38 @@ def learn(
 
     Options that you leave out take the algorithm's defaults; f2sl algorithms lists them.
     """
-    with in_terms_of_flags():
-        _check_files(reading, out, picture, page, truth)
-        from f2sl.graph import PDAG, compare
-        from f2sl.graph.io import check_holds
+    _check_files(reading, out, picture, page, truth)
+    from f2sl.graph import PDAG, compare
+    from f2sl.graph.io import check_holds
 
-        true_graph = None if truth is None else load_any_graph(truth)
-        learner, algorithm = _learner(algorithm, options, reading.jobs)
-        opened: list[Table] = []
-        shares: Distributions | None = None
+    true_graph = None if truth is None else load_any_graph(truth)
+    learner, algorithm = _learner(algorithm, options, reading.jobs)
+    opened: list[Table] = []
+    shares: Distributions | None = None
 
-        def look(table: Table) -> Table:
-            if out is not None:
-                check_holds(out, [*table.names, *table.merged])
-            if true_graph is not None:
-                compare(true_graph, PDAG(table.names))  # other variables than the truth: better told now
-            if page is not None:
-                from f2sl.view import page as pages
+    def look(table: Table) -> Table:
+        if out is not None:
+            check_holds(out, [*table.names, *table.merged])
+        if true_graph is not None:
+            compare(true_graph, PDAG(table.names))  # other variables than the truth: better told now
+        if page is not None:
+            from f2sl.view import page as pages
 
-                nonlocal shares
-                shares = pages.Distributions.of(table)  # while it is open
-            opened.append(reading.noted(table))
-            return opened[0]
+            nonlocal shares
+            shares = pages.Distributions.of(table)  # while it is open
+        opened.append(reading.noted(table))
+        return opened[0]
 
-        with output.progress(quiet):
-            try:
-                learner.read_and_fit(reading.data, reading.options(), algorithm, look)
-            except Interrupted:
-                interrupts.put_off()
+    with output.progress(quiet):
+        try:
+            learner.read_and_fit(reading.data, reading.options(), algorithm, look)
+        except Interrupted:
+            interrupts.put_off()
     [table] = opened
     graph = learner.dag_ if dag else learner.graph_
     comparison = None if true_graph is None else compare(true_graph, graph)
     if out is not None:
-        with in_terms_of_flags():
-            save_graph(graph, out)  # first, so that the graph is saved even if the rest fails
+        save_graph(graph, out)  # first, so that the graph is saved even if the rest fails
     if picture is not None:
         save_picture(graph, picture)
     if page is not None:
@@ -142,7 +140,7 @@ def learn(
     elif not quiet:
         learned.show()
     elif not learner.complete_:
-        output.tell_of_incomplete(learner.notes_)
+        output.tell_of_incomplete(texts(learner.notes_))
 
 
 def _check_files(

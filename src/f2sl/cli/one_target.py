@@ -15,9 +15,9 @@ from f2sl.cli.options import (
     Algorithm,
     AsJson,
     Quiet,
-    as_flags,
     create_learner,
-    in_terms_of_flags,
+    records,
+    texts,
     told_options,
     with_learner_options,
 )
@@ -95,48 +95,47 @@ class OneTarget:
 
 def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool) -> None:
     """Learn the set of one variable, or of all, and print it."""
-    with in_terms_of_flags():
-        asked.reading.check()
-        from f2sl._threads import note_of_jobs
-        from f2sl.data.notes import remarks
+    asked.reading.check()
+    from f2sl._threads import note_of_jobs
+    from f2sl.data.notes import remarks
 
-        registry, noun = _learners_of(command)
-        learner = create_learner(registry, asked.algorithm, asked.options)
-        by = f"by {asked.algorithm} {told_options(learner)}".rstrip()  # before "auto" is settled
-        from f2sl.api import find_sets
+    registry, noun = _learners_of(command)
+    learner = create_learner(registry, asked.algorithm, asked.options)
+    by = f"by {asked.algorithm} {told_options(learner)}".rstrip()  # before "auto" is settled
+    from f2sl.api import find_sets
 
-        opened: list[Table] = []
-        remarked: list[str] = []
+    opened: list[Table] = []
+    remarked: list[str] = []
 
-        def look(table: Table) -> Table:
-            opened.append(asked.reading.noted(table))
-            remarked.extend([*opened[0].notes, *remarks(table), *note_of_jobs(asked.reading.jobs)])
-            return opened[0]
+    def look(table: Table) -> Table:
+        opened.append(asked.reading.noted(table))
+        remarked.extend([*opened[0].notes, *remarks(table), *note_of_jobs(asked.reading.jobs)])
+        return opened[0]
 
-        what = asked.algorithm, asked.reading.data, asked.target, asked.reading.jobs
-        with output.progress(quiet):
-            try:
-                found = find_sets(learner, *what, asked.reading.options(), look=look)
-            except Interrupted as error:
-                found = error.finished
-                interrupts.put_off()
+    what = asked.algorithm, asked.reading.data, asked.target, asked.reading.jobs
+    with output.progress(quiet):
+        try:
+            found = find_sets(learner, *what, asked.reading.options(), look=look)
+        except Interrupted as error:
+            found = error.finished
+            interrupts.put_off()
     [table] = opened
-    notes = [as_flags(note) for note in (*remarked, *found.notes)]
+    notes = [*remarked, *found.notes]
     if as_json:
         facts = {"target": asked.target, "algorithm": asked.algorithm, "options": learner.get_params()}
-        facts |= {"rows": table.n_rows, "complete": found.complete, "notes": notes}
+        facts |= {"rows": table.n_rows, "complete": found.complete, "notes": records(notes)}
         facts |= {"tests": found.n_tests, "unreliable": found.n_unreliable}
         output.show_json(facts | _as_json(command, found))
     elif not quiet:
         if learner.knowledge:
             output.show(output.pairs([("Knowledge", printable(str(learner.knowledge)))]))
         if notes:
-            output.show(output.pairs([("Note", printable(note)) for note in notes]))
+            output.show(output.pairs([("Note", printable(note)) for note in texts(notes)]))
         if found.n_tests:
             by += f"; {reliability(found.n_tests, found.n_unreliable)}"
         _show(found, noun, learner.strength_unit, by)
     elif not found.complete:
-        output.tell_of_incomplete(found.notes)
+        output.tell_of_incomplete(texts(found.notes))
 
 
 def _as_json(command: str, found: FoundSet | FoundSets) -> dict[str, Any]:

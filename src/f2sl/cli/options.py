@@ -7,21 +7,19 @@ does not take. Defaults are the learner's own.
 
 from __future__ import annotations
 
-import ast
 import inspect
-import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from f2sl._notes import Say, Use, note_of
 from f2sl._options import CATALOGUE, PURPOSES, READING_OPTIONS
 from f2sl.cli.knowledge import PARAMETERS, parse_knowledge
-from f2sl.errors import DataError, FileError, GraphError, OptionError
+from f2sl.errors import OptionError
 
 if TYPE_CHECKING:
     from f2sl._registry import Registry
@@ -49,11 +47,16 @@ FLAGS = {
             "convention",
         )
     },
+    "header": "--no-header",
+    "aliases": "--merge-aliases",
     "memory_limit": "--memory-limit",
     "evidence": "--given",
     "do": "--do",
 }
 """Flag of each parameter that a user can set."""
+
+WITHOUT_VALUE = ("header", "aliases")
+"""Options whose flags say the value: ``--no-header`` and ``--merge-aliases``."""
 
 DataFile = Annotated[
     str,
@@ -360,21 +363,18 @@ def told_options(learner: Any) -> str:
 
 
 def as_written(options: Mapping[str, Any]) -> str:
-    """Return options of a learner as command-line flags.
+    """Return options as command-line flags, quoted for a shell.
 
     Examples
     --------
     >>> as_written({"alpha": 0.05, "skeleton_only": True, "pc_options": {"k": 3}})
     '--alpha 0.05 --skeleton-only --k 3'
+    >>> as_written({"kinds": {"a b": "number"}, "bins": {"x": 3}, "header": False, "na": ["-9", ";"]})
+    "--number 'a b' --bins x=3 --no-header --na -9 --na ';'"
     """
+    own = {name: value for name, value in options.items() if name != "pc_options"}
     inner = options.get("pc_options") or {}
-    words = []
-    for name, value in (
-        {name: value for name, value in options.items() if name != "pc_options"} | inner
-    ).items():
-        written = FLAGS.get(name, f"--{name.replace('_', '-')}")
-        words.append(written if isinstance(value, bool) else f"{written} {shlex.quote(str(value))}")
-    return " ".join(words)
+    return " ".join(in_shell(Use(name, value)) for name, value in (own | inner).items())
 
 
 def create_learner(registry: Registry, name: str, options: dict[str, Any]) -> Any:
@@ -416,54 +416,36 @@ def parse_bins(given: Sequence[str] | None) -> dict[str, int | str] | None:
     return columns
 
 
-@contextmanager
-def in_terms_of_flags() -> Iterator[None]:
-    """Replace option names in errors by command-line flags: ``--max-cond-vars``, ``--jobs``."""
-    try:
-        yield
-    except OptionError as error:
-        # Knowledge may come from any of several flags.
-        told = re.sub(r"(^|; )knowledge: ", r"\1prior knowledge: ", str(error))
-        told = re.sub(
-            r"(?:^|(?<=; )|(?<=Also, ))\w+\b(?!=[{\"'])", lambda first: FLAGS.get(first[0], first[0]), told
-        )
-        told = re.sub(r"has no option '(\w+)'", lambda no: f"has no option {FLAGS.get(no[1], no[1])}", told)
-        raise OptionError(as_flags(re.sub(r"\(learn_(pc|mb)\)", r"(\1)", told))) from None
-    except (DataError, FileError, GraphError) as error:
-        raise type(error)(as_flags(str(error))) from None
-
-
-_NAMES = "|".join([*READING_OPTIONS, "out", "score", "ci_test", "measure", "stability"])
-_ASSIGNED = re.compile(rf"\b({_NAMES})=(\"[^\"]*\"|\[[^\]]*\]|\{{[^}}]*\}}|\d+|False|)")
-
-
-def as_flags(text: str) -> str:
-    """Replace the options in a message by command-line flags.
+def in_shell(part: Use | Say) -> str:
+    """Return an option of a message as the command line writes it.
 
     Examples
     --------
-    >>> as_flags("insist with force=True")
-    'insist with --force'
-    >>> as_flags('kinds={"x": "number"}, bins=5, bins={"x": 4}, missing="drop", memory=')
-    '--number x, --bins 5, --bins x=4, --missing drop, --memory'
+    >>> parts = Use("force", True), Use("kinds", {"x": "number"}), Use("bins", {"a b": 4}), Use("n_jobs")
+    >>> "; ".join(map(in_shell, parts))
+    "--force; --number x; --bins 'a b=4'; --jobs"
     """
-    from f2sl.data.kinds import AS_ONE
+    if isinstance(part, Say):
+        return part.shell
+    name, value = part.option, part.value
+    if name == "knowledge" and value is None:
+        return "prior knowledge"  # which may come from any of several flags
+    flag = FLAGS.get(name, name)
+    if value is None or value is ... or value is True or part.is_long or name in WITHOUT_VALUE:
+        return flag
+    if name == "kinds" and isinstance(value, dict):
+        return " ".join(f"--{kind} {shlex.quote(column)}" for column, kind in value.items())
+    if isinstance(value, dict):
+        value = [str(k) if column == "*" else f"{column}={k}" for column, k in value.items()]
+    values = value if isinstance(value, (list, tuple)) else [value]
+    return " ".join(f"{flag} {shlex.quote(str(one))}" for one in values)
 
-    def flag(assigned: re.Match[str]) -> str:
-        option, written = assigned.groups()
-        value = ast.literal_eval(written) if written else ""
-        if option == "header":
-            return "--no-header"
-        if option == "aliases":
-            return "--merge-aliases"
-        if option == "kinds" and isinstance(value, dict):
-            return " ".join(f"--{kind} {shlex.quote(column)}" for column, kind in value.items())
-        if isinstance(value, dict):
-            value = [f"{column}={number}" for column, number in value.items()]
-        values = value if isinstance(value, list) else [value]
-        name = FLAGS.get(option, f"--{option}")
-        return " ".join(f"{name} {shlex.quote(str(one)) if one != '' else ''}".rstrip() for one in values)
 
-    told = re.sub(r"(^|Also, )(drop|keep|kinds|bins|weights): ", r"\1--\2: ", text)
-    told = re.sub(r"\b(\w+)=True\b", lambda on: FLAGS.get(on[1], on[0]), _ASSIGNED.sub(flag, told))
-    return told.replace("see to_dag()", "see --dag").replace(AS_ONE, "write them alike in the table")
+def texts(notes: Iterable[str]) -> list[str]:
+    """Return the texts of notes, with options as flags."""
+    return [note_of(note).written(in_shell) for note in notes]
+
+
+def records(notes: Iterable[str]) -> list[dict[str, Any]]:
+    """Return notes as plain data for ``--json``, with options as flags in their texts."""
+    return [note_of(note).as_dict(in_shell) for note in notes]

@@ -10,7 +10,7 @@ import typer
 
 from f2sl.cli.files import check_distinct, load_fitted_network, save_bytes
 from f2sl.cli.help import examples
-from f2sl.cli.options import DataFile, Delimiter, Drop, Encoding, Na, Silent, in_terms_of_flags, out_file
+from f2sl.cli.options import DataFile, Delimiter, Drop, Encoding, Na, Silent, out_file
 from f2sl.cli.output import count
 from f2sl.cli.query import Network
 from f2sl.errors import DataError, printable, shown_list
@@ -43,29 +43,26 @@ def predict(
     Columns and values may be missing. Columns that the network does not have are ignored. If the table has
     the target, only the type of that column is used.
     """
-    with in_terms_of_flags():
-        from f2sl.data.files import data_files, read_files
-        from f2sl.data.formats import table_bytes, writer_for
-        from f2sl.data.open import text_options
+    from f2sl.data.files import data_files, read_files
+    from f2sl.data.formats import table_bytes, writer_for
+    from f2sl.data.open import text_options
 
-        if out is not None:
-            from f2sl.graph.atomic import check_can_write
+    if out is not None:
+        from f2sl.graph.atomic import check_can_write
 
-            writer_for(out)
-            check_can_write(out)
-            check_distinct(out, [Path(network), Path(data)])
-        known = load_fitted_network(network)
-        rows, _ = read_files(data_files(data, text_options(delimiter, True, encoding, None, na or ())))
-        left_out = [name for name in rows.column_names if name not in (*known.variables, *(drop or ()))]
-        if len(left_out) == rows.num_columns:
-            told = f"it has {shown_list(known.variables)}, but the table has {shown_list(left_out)}"
-            raise DataError(f"no column is a variable of the network: {told}")
-        found = known.predict(
-            rows.drop_columns(left_out), target, probabilities=probabilities, drop=drop or ()
-        )
-        if left_out and not quiet:
-            told = printable(shown_list(left_out))
-            print(f"note: ignored columns that are not in the network: {told}", file=sys.stderr)
+        writer_for(out)
+        check_can_write(out)
+        check_distinct(out, [Path(network), Path(data)])
+    known = load_fitted_network(network)
+    rows, _ = read_files(data_files(data, text_options(delimiter, True, encoding, None, na or ())))
+    left_out = [name for name in rows.column_names if name not in (*known.variables, *(drop or ()))]
+    if len(left_out) == rows.num_columns:
+        told = f"it has {shown_list(known.variables)}, but the table has {shown_list(left_out)}"
+        raise DataError(f"no column is a variable of the network: {told}")
+    found = known.predict(rows.drop_columns(left_out), target, probabilities=probabilities, drop=drop or ())
+    if left_out and not quiet:
+        told = printable(shown_list(left_out))
+        print(f"note: ignored columns that are not in the network: {told}", file=sys.stderr)
     import pyarrow as pa
 
     if probabilities:

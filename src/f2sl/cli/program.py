@@ -13,6 +13,7 @@ from f2sl._synonyms import SAME_FLAGS, option_answer
 from f2sl._version import __version__
 from f2sl.cli.commands import COMMANDS, PACKAGES
 from f2sl.cli.help import GroupedCommand, PlainParameters, examples
+from f2sl.cli.options import in_shell
 from f2sl.errors import F2SLError, OptionError, unknown_name
 
 # Click, or the copy of it within newer versions of Typer, raises this one for whatever it cannot parse.
@@ -127,7 +128,8 @@ def _one_line(error: Any) -> str:
     message = " ".join(error.format_message().split()).rstrip(".")
     where = error.ctx.command_path if error.ctx is not None else "f2sl"
     option = getattr(error, "option_name", "")
-    told = GONE.get(option) or option_answer(option[2:].replace("-", "_"), on_command_line=True)
+    answer = option_answer(option[2:].replace("-", "_"))
+    told = GONE.get(option) or (None if answer is None else answer.written(in_shell))
     if told and isinstance(option, str):
         return f"no such option: {option}; {told}"
     return f"{message[:1].lower()}{message[1:]}; see {where} --help"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from f2sl._notes import Note, Use
 from f2sl.cli.options import (
     Binning,
     Bins,
@@ -107,7 +108,7 @@ class TableOptions:
         number, states = self.number or [], self.states or []
         for name in number:
             if name in states:
-                raise OptionError(f"--number and --states both name column {name!r}")
+                raise OptionError(f"--number and --states both name column {name!r}", columns=[name])
         if (number or states) and self.kinds != "auto":
             raise OptionError("--kinds applies to all columns: leave it out beside --number and --states")
         named = dict.fromkeys(number, "number") | dict.fromkeys(states, "states")
@@ -116,8 +117,8 @@ class TableOptions:
     def noted(self, table: Table) -> Table:
         """Return the table, with a note if its first line may have been data."""
         if not self.no_header and all(_is_number(name) for name in table.names):
-            note = "all column names are numbers; if the first line is data, use header=False"
-            return table.with_notes(*table.notes, note)
+            text = "all column names are numbers; if the first line is data, use "
+            return table.with_notes(*table.notes, Note("names", text, Use("header", False)))
         return table
 
 

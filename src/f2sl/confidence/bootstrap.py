@@ -10,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from f2sl._notes import Note, Use
 from f2sl._options import READING_OPTIONS, choice, refuse
 from f2sl._owners import refuse_unknown
 from f2sl._progress import stage
@@ -160,9 +161,8 @@ def _learner(learner: Any, options: Mapping[str, Any]) -> tuple[StructureLearner
     if isinstance(learner, str):
         return make_learner(STRUCTURE, learner, options)
     if not isinstance(learner, StructureLearner):
-        raise OptionError(
-            f"learner must be a learner of graphs such as f2sl.F2SLc(), or the name of one, not {learner!r}"
-        )
+        told = f" must be a learner of graphs such as f2sl.F2SLc(), or the name of one, not {learner!r}"
+        raise OptionError(Use("learner"), told)
     unknown = [name for name in options if name not in READING_OPTIONS]
     refuse_unknown("bootstrap", unknown, READING_OPTIONS, type(learner))
     return learner, dict(options)
@@ -170,35 +170,39 @@ def _learner(learner: Any, options: Mapping[str, Any]) -> tuple[StructureLearner
 
 def problems(
     replicates: Any, seed: Any, method: Any, threshold: Any, n_jobs: Any, out: Any, resume: Any
-) -> Iterator[str]:
+) -> Iterator[Note]:
     """Yield all problems with the options."""
 
-    def check(function: Any, *arguments: Any) -> Iterator[str]:
+    def check(function: Any, *arguments: Any) -> Iterator[Note]:
         try:
             function(*arguments)
         except OptionError as error:
-            yield str(error)
+            yield from error.problems
 
     least = 2 if method == SUBSAMPLE else 1
     for name, value, smallest in (("replicates", replicates, least), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < smallest:
-            yield f"{name} must be a whole number of at least {smallest}, not {value!r}"
+            told = f" must be a whole number of at least {smallest}, not {value!r}"
+            yield Note("option", Use(name), told)
         elif name == "replicates" and method == SUBSAMPLE and int(value) % 2:
-            yield f"replicates must be even for the method 'subsample' (two halves each), not {value}"
+            told = f" must be even for the method 'subsample' (two halves each), not {value}"
+            yield Note("option", Use(name), told)
     yield from check(choice, "method", method, METHODS)
     if threshold is not None:
         yield from check(checked_threshold, "threshold", threshold)
     yield from check(resolve_jobs, n_jobs)
     if resume and out is None:
-        yield "resume continues from a file of results; name it with out="
+        told = " continues from a file of results; name it with "
+        yield Note("option", Use("resume"), told, Use("out", ...))
 
 
 def _in_memory(table: Table, method: str) -> MemoryTable:
     """Raise an error for a table whose rows cannot be drawn."""
     if not isinstance(table, MemoryTable):
         raise DataError(
-            f"resampling needs the rows in memory, but this table is {table.held}; open it with "
-            'engine="memory", from fewer rows or columns if it does not fit'
+            f"resampling needs the rows in memory, but this table is {table.held}; open it with ",
+            Use("engine", "memory"),
+            ", from fewer rows or columns if it does not fit",
         )
     if method == SUBSAMPLE and table.n_rows < 4:
         raise DataError(f"halves of {table.n_rows} rows are too small to learn from; at least 4 are needed")

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from f2sl._constants import AUTO
-from f2sl.data.check import Report, drop_of
+from f2sl._notes import Note, Part, Use
+from f2sl.data.check import Report
 from f2sl.data.column import NUMBER, ReadAs
 from f2sl.data.dates import PARTS
 from f2sl.data.kinds import Kinds
@@ -50,9 +51,10 @@ class Reading:
     """True if integers with few values are numbers beside other numbers, for learners of one kind."""
 
 
-def told_weights(name: str, n_rows: int, n_meant: int) -> str:
+def told_weights(name: str, n_rows: int, n_meant: int) -> Note:
     """Return a note on weighted rows."""
-    return f"by the weights in column {name!r}, the {n_rows:,} rows represent {n_meant:,}"
+    text = f"by the weights in column {name!r}, the {n_rows:,} rows represent {n_meant:,}"
+    return Note("weights", text, columns=[name], rows=n_rows, represented=n_meant)
 
 
 class Chosen(NamedTuple):
@@ -64,7 +66,7 @@ class Chosen(NamedTuple):
     places: list[int]
     names: tuple[str, ...]
     parts: list[str]
-    wrong: list[str]
+    wrong: list[Note]
 
 
 def chosen_columns(own: Sequence[str], reading: Reading) -> Chosen:
@@ -77,13 +79,20 @@ def chosen_columns(own: Sequence[str], reading: Reading) -> Chosen:
     >>> chosen_columns(["day", "a"], Reading(date_parts=("day",)))[:3]
     ([0, 0, 0, 1], ('day.year', 'day.month', 'day.weekday', 'a'), ['year', 'month', 'weekday', ''])
     """  # noqa: E501
-    wrong = [f"drop: {_not_there(name, own)}" for name in reading.drop if name not in own]
+    wrong: list[Note] = []
+
+    def refuse(option: Use, *parts: Part, name: str = "") -> None:
+        wrong.append(Note("option", option, ": ", *parts, columns=[name] if name else []))
+
+    for name in reading.drop:
+        if name not in own:
+            refuse(Use("drop"), _not_there(name, own), name=name)
     without = set(reading.drop)
     places = [i for i, name in enumerate(own) if name not in without]
     names = chosen_names(reading.names, len(places)) or tuple(own[i] for i in places)
     for name in reading.date_parts:
         if name not in names:
-            wrong.append(f"date_parts: {unknown_name('column', name, names)}")
+            refuse(Use("date_parts"), unknown_name("column", name, names), name=name)
     chosen = [
         (place, f"{name}.{part}" if part else name, part)
         for place, name in zip(places, names, strict=True)
@@ -92,35 +101,35 @@ def chosen_columns(own: Sequence[str], reading: Reading) -> Chosen:
     if reading.only is not None and reading.names is None:
         chosen = [one for one in chosen if one[1] in reading.only or one[1] == reading.weights]
         if not chosen:
-            wrong.append(
-                f"none of the columns {shown_list(own)} is one of {shown_list(sorted(reading.only))}"
-            )
+            none = f"none of the columns {shown_list(own)} is one of {shown_list(sorted(reading.only))}"
+            wrong.append(Note("columns", none))
     places, names = [place for place, *_ in chosen], tuple(name for _, name, _ in chosen)
     known = set(names)
     if len(known) < len(names):
-        wrong.append(f"date_parts: a column beside {shown_list(reading.date_parts)} has the name of a part")
+        beside = f"a column beside {shown_list(reading.date_parts)} has the name of a part"
+        refuse(Use("date_parts"), beside)
     kinds = reading.kinds if isinstance(reading.kinds, Mapping) else {}
     # On the command line each kind is an option of its own, so that a kind is told with its column.
-    asked = [(f"kinds={ {name: kind} }", name) for name, kind in kinds.items()]
-    asked += [("bins", name) for name in reading.bins if name != ALL]
-    asked += [("keep", name) for name in reading.keep]
-    asked += [] if reading.weights is None else [("weights", reading.weights)]
+    asked = [(Use("kinds", {name: kind}), name) for name, kind in kinds.items()]
+    asked += [(Use("bins"), name) for name in reading.bins if name != ALL]
+    asked += [(Use("keep"), name) for name in reading.keep]
+    asked += [] if reading.weights is None else [(Use("weights"), reading.weights)]
     for option, name in asked:
         if name in without:
-            wrong.append(f"{option}: column {name!r} is left out by {drop_of([name])}")
+            refuse(option, f"column {name!r} is left out by ", Use("drop", [name]), name=name)
         elif name not in known:
-            wrong.append(f"{option}: {unknown_name('column', name, names)}")
+            refuse(option, unknown_name("column", name, names), name=name)
     for name in sorted(reading.bins):
         if kinds.get(name) == NUMBER:
-            wrong.append(
-                f"bins: column {name!r} is cut into states, but kinds={ {name: NUMBER} } reads it as numbers"
-            )
+            is_cut, as_number = f"column {name!r} is cut into states, but ", Use("kinds", {name: NUMBER})
+            refuse(Use("bins"), is_cut, as_number, " reads it as numbers", name=name)
     return Chosen(places, names, [part for *_, part in chosen], wrong)
 
 
-def _not_there(name: str, own: Sequence[str]) -> str:
+def _not_there(name: str, own: Sequence[str]) -> Note:
     """Return the message that there is no column of a name, which may be a list of names."""
     parts = [part.strip() for part in name.split(",")]
     if len(parts) > 1 and set(parts) <= set(own):
-        return f"{shown(name)} is not one column; name each by itself: {drop_of(parts)}"
+        text = f"{shown(name)} is not one column; name each by itself: "
+        return Note("unknown-name", text, Use("drop", parts))
     return unknown_name("column", name, own)

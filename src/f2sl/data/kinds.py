@@ -31,6 +31,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from f2sl._constants import AUTO
+from f2sl._notes import Say, Use
 from f2sl.data.column import KINDS, MAX_STATES
 from f2sl.data.values import RawColumn
 from f2sl.errors import OptionError, unknown_name
@@ -103,7 +104,10 @@ def _is_code(number: float) -> bool:
     return _CODE.fullmatch(f"{number:.15g}") is not None
 
 
-AS_ONE = 'in pandas, df[column].str.split().str.join(" ").str.casefold() unifies them'
+AS_ONE = Say(
+    'in pandas, df[column].str.split().str.join(" ").str.casefold() unifies them',
+    "write them alike in the table",
+)
 """The remedy for labels that differ only so."""
 
 
@@ -148,4 +152,4 @@ def check_kinds(kinds: Any) -> None:
     for kind in kinds.values() if isinstance(kinds, Mapping) else [kinds]:
         known = KINDS if isinstance(kinds, Mapping) else (AUTO, *KINDS)
         if not isinstance(kind, str) or kind not in known:
-            raise OptionError(f"kinds: {unknown_name('kind of column', kind, known)}")
+            raise OptionError(Use("kinds"), ": ", unknown_name("kind of column", kind, known))

@@ -12,6 +12,7 @@ from typing import Any, Never
 
 from f2sl._constants import AUTO
 from f2sl._memory import memory_limit
+from f2sl._notes import Note, Part, Use
 from f2sl._options import choice, flag
 from f2sl._owners import refuse_unknown
 from f2sl._threads import resolve_jobs
@@ -304,7 +305,7 @@ def open_for(
     `learned` gives the kinds of columns that no option mentions.
     """
     if isinstance(kinds, str) and kinds in KINDS and kinds not in takes:
-        raise OptionError(f'kinds="{kinds}": {learner} learns only from {HOLDS[takes[0]]}')
+        raise OptionError(Use("kinds", kinds), f": {learner} learns only from {HOLDS[takes[0]]}")
     if isinstance(data, Table):
         table = open_table(data, kinds=kinds, **reading)
     else:
@@ -343,7 +344,10 @@ def _of_files(files: Sequence[Any], reading: Reading, engine: str, memory: int) 
     if needed > memory:
         table = read_streamed(files, reading, memory)
         told = f"read in blocks: in memory the table would take {needed / 1e6:,.0f} MB or more"
-        return table.with_notes(f"{told}, and {memory / 1e6:,.0f} MB are allowed", *table.notes)
+        note = Note(
+            "in-blocks", f"{told}, and {memory / 1e6:,.0f} MB are allowed", needed=needed, memory=memory
+        )
+        return table.with_notes(note, *table.notes)
     content, notes = read_files(files)
     return encode(content, reading, notes, gaps_of([content.schema]))
 
@@ -383,33 +387,33 @@ def _is_dask_frame(data: Any) -> bool:
 
 def _all_of(*checks: Callable[[], Any]) -> list[Any]:
     """Run all checks and return their results, or raise one error about all problems."""
-    found, told = [], []
+    found: list[Any] = []
+    told: list[Note] = []
     for check in checks:
         try:
             found.append(check())
         except OptionError as error:
-            told.append(str(error))
+            told += error.problems
     if told:
-        raise OptionError("; ".join(told))
+        raise OptionError.of(told)
     return found
 
 
 def _check_known(option: str, what: str, value: Any, known: Iterable[str]) -> None:
     if not isinstance(value, str) or value not in known:
-        raise OptionError(f"{option}: {unknown_name(what, value, known)}")
+        raise OptionError(Use(option), ": ", unknown_name(what, value, known))
 
 
 def _check_missing(missing: Any, kinds: Any) -> None:
     _check_known("missing", "way to treat missing values", missing, MISSING)
     if missing == "state" and kinds == NUMBER:
-        raise OptionError(
-            'missing="state" makes missing values a state, but numbers have no states; use missing="drop"'
-        )
+        but = " makes missing values a state, but numbers have no states; use "
+        raise OptionError(Use("missing", "state"), but, Use("missing", "drop"))
 
 
 def _several(option: str, given: Any) -> tuple[str, ...]:
     if isinstance(given, str):
-        raise OptionError(f"{option} takes a list of names, got the single string {given!r}")
+        raise OptionError(Use(option), f" takes a list of names, got the single string {given!r}")
     return tuple(map(str, given))
 
 
@@ -419,11 +423,11 @@ def text_options(delimiter: Any, header: Any, encoding: Any, comment: Any, na: A
         try:
             codecs.lookup(encoding)
         except (LookupError, TypeError):
-            raise OptionError(
-                f"encoding: unknown encoding {encoding!r}; utf-8 and latin-1 are known"
-            ) from None
+            unknown = f": unknown encoding {encoding!r}; utf-8 and latin-1 are known"
+            raise OptionError(Use("encoding"), unknown) from None
     if comment is not None and not (isinstance(comment, str) and comment):
-        raise OptionError(f"comment takes the beginning of comment lines, such as #, got {comment!r}")
+        takes = f" takes the beginning of comment lines, such as #, got {comment!r}"
+        raise OptionError(Use("comment"), takes)
     return TextOptions(
         _checked_delimiter(delimiter), flag("header", header), encoding, comment, _several("na", na)
     )
@@ -431,7 +435,8 @@ def text_options(delimiter: Any, header: Any, encoding: Any, comment: Any, na: A
 
 def _checked_bins(bins: Any, kinds: Any) -> Bins:
     if bins is not None and kinds == NUMBER:
-        raise OptionError('bins cuts real numbers into states, which contradicts kinds="number"')
+        cuts = " cuts real numbers into states, which contradicts "
+        raise OptionError(Use("bins"), cuts, Use("kinds", NUMBER))
     if bins is None:
         return {}
     given = bins if isinstance(bins, Mapping) else {ALL: bins}
@@ -446,19 +451,23 @@ def _bin_count(k: Any, column: str) -> int | str:
         count = 2 if isinstance(k, str) and k == AUTO else 0
     if isinstance(k, bool) or count < 2:
         where = "" if column == ALL else f" for column {column!r}"
-        raise OptionError(f'bins takes a whole number of at least 2, or "auto"{where}, got {k!r}')
+        takes = f' takes a whole number of at least 2, or "auto"{where}, got {k!r}'
+        raise OptionError(Use("bins"), takes)
     return AUTO if isinstance(k, str) else count
 
 
 def _check_engine(engine: Any, scheduler: Any, data: Any, on_dask: bool) -> None:
     if engine not in ENGINES:
-        raise OptionError(f"engine must be one of {', '.join(map(repr, ENGINES))}, not {engine!r}")
+        known = ", ".join(map(repr, ENGINES))
+        raise OptionError(Use("engine"), f" must be one of {known}, not {engine!r}")
     if on_dask and engine not in ("auto", "dask"):
-        raise OptionError(f'engine={engine!r}: a Dask DataFrame needs engine="dask"')
+        needs = ": a Dask DataFrame needs "
+        raise OptionError(Use("engine", engine), needs, Use("engine", "dask"))
     if engine == "stream" and not is_path(data):
-        raise OptionError('engine="stream" reads files, but these data are in memory; pass a path')
+        reads = " reads files, but these data are in memory; pass a path"
+        raise OptionError(Use("engine", "stream"), reads)
     if scheduler is not None and engine != "dask" and not on_dask:
-        raise OptionError(f'scheduler needs engine="dask", not engine="{engine}"')
+        raise OptionError(Use("scheduler"), " needs ", Use("engine", "dask"), ", not ", Use("engine", engine))
 
 
 def _checked_delimiter(delimiter: Any) -> str | None:
@@ -466,7 +475,7 @@ def _checked_delimiter(delimiter: Any) -> str | None:
         return None
     character = _DELIMITER_NAMES.get(delimiter, delimiter) if isinstance(delimiter, str) else ""
     if len(character) != 1 or character in '"\r\n' or not character.isascii():
-        raise OptionError(f"delimiter takes a single character, got {delimiter!r}")
+        raise OptionError(Use("delimiter"), f" takes a single character, got {delimiter!r}")
     return character
 
 
@@ -474,7 +483,8 @@ def _check_nothing_asked(given: Mapping[str, Any]) -> None:
     """Raise an error for options of a table that is already open."""
     asked = [name for name, default in reading_defaults().items() if not _is_same(given[name], default)]
     if asked:
-        raise OptionError(f"{', '.join(asked)}: these options cannot change a table that is already open")
+        named: list[Part] = [part for name in asked for part in (", ", Use(name))][1:]
+        raise OptionError(*named, ": these options cannot change a table that is already open")
 
 
 def reading_defaults() -> dict[str, Any]:

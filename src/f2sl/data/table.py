@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from f2sl._arrays import Floats, Integers
+from f2sl._notes import Note, Part, Use
 from f2sl.data.column import HOLDS, KINDS, MIXED, NUMBER, STATES, Column, of_kind
 from f2sl.data.names import listing
 from f2sl.errors import DataError
@@ -55,7 +56,7 @@ class Table(ABC):
     ----------
     columns : tuple of Column
         Name, kind and states of each variable.
-    notes : tuple of str
+    notes : tuple of Note
         Notes for the user on how the data were read.
     ends : tuple of two ndarrays of float64
         Smallest and largest number, or code that occurs, of each column.
@@ -74,7 +75,7 @@ class Table(ABC):
     """Description of where the rows are held."""
 
     columns: tuple[Column, ...]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     ends: Ends
     places: Integers
     margins: Any
@@ -149,7 +150,7 @@ class Table(ABC):
         """Return the same table with other descriptions of its columns."""
         return self._with(columns=columns)
 
-    def with_notes(self, *notes: str) -> Self:
+    def with_notes(self, *notes: Note) -> Self:
         """Return the same table with these notes and no others."""
         return self._with(notes=notes)
 
@@ -206,11 +207,12 @@ class Table(ABC):
     def refuse_mixed(self, learner: str) -> None:
         """Raise an error for a table with columns of both kinds if the learner takes only one kind."""
         if self.kind == MIXED:
-            both = f"{self.told(self.of_kind(NUMBER))}, and {self.told(self.of_kind(STATES))}"
-            raise DataError(
-                f"{both}; {learner} takes one kind at a time: cut all columns of real numbers into states "
-                "with bins=5, or leave out the columns of one kind"
+            both = (
+                f"{self.told(self.of_kind(NUMBER))}, and {self.told(self.of_kind(STATES))}; {learner} takes"
             )
+            advice = " one kind at a time: cut all columns of real numbers into states with "
+            other = ", or leave out the columns of one kind"
+            raise DataError(Note("kind", both, advice, Use("bins", 5), other))
 
     def told(self, columns: Sequence[int], limit: int = 3) -> str:
         """Describe what some columns of one kind hold, naming the first of them."""
@@ -231,13 +233,13 @@ class Table(ABC):
         if self.gaps.any():
             incomplete = np.flatnonzero(self.gaps)
             named = listing([repr(self.names[i]) for i in incomplete])
-            as_state = ', or make missing values of states a state with missing="state"'
-            raise DataError(
+            lead = (
                 f"values are missing (None, NaN or null) in {named}, and {learner} needs all values of a row "
-                'at once; drop incomplete rows with missing="drop"'
-                + as_state
-                * any(self.kinds[i] == STATES for i in incomplete)
             )
+            parts: list[Part] = [lead, "at once; drop incomplete rows with ", Use("missing", "drop")]
+            if any(self.kinds[i] == STATES for i in incomplete):
+                parts += [", or make missing values of states a state with ", Use("missing", "state")]
+            raise DataError(Note("missing", *parts, columns=[self.names[i] for i in incomplete]))
 
     def as_numbers(self) -> Self:
         """Return a table of one kind with the codes of states as numbers, itself if it holds numbers."""

@@ -22,6 +22,7 @@ from f2sl._ahead import HELPERS
 from f2sl._arrays import Integers
 from f2sl._deadline import Deadline, TimeUp, limited
 from f2sl._estimator import Estimator
+from f2sl._notes import Note, Use, joined, of_kind
 from f2sl._options import option
 from f2sl._owners import refuse_unknown
 from f2sl._progress import stage
@@ -125,8 +126,9 @@ class StructureLearner(Estimator):
         undirected edge has ones in both places.
     timings_ : dict of str to float
         Seconds for each stage, and ``"total"``.
-    notes_ : list of str
-        Notes for the user on how the data were read and on undecided questions.
+    notes_ : list of Note
+        Notes for the user on how the data were read and on undecided questions. Each is a string with a
+        `kind`, `columns` and `options`.
     complete_ : bool
         False if a time limit or Ctrl-C ended the work early; `graph_` is then the partial result.
     options_in_use_ : dict of str to Any
@@ -360,7 +362,7 @@ class StructureLearner(Estimator):
                 reading = {**reading, "transform": table.transform}
                 table = own.enter_context(for_learning(table, self.n_jobs, self.size_matters))
                 self.transformed_ = tuple(column.name for column in table.columns if column.is_scores)
-                self.notes_ = [*table.notes, *note_of_jobs(self.n_jobs)]
+                self.notes_: list[Note] = [*table.notes, *note_of_jobs(self.n_jobs)]
                 if remarked:
                     self.notes_ += remarks(table)
                     warn_of_identifiers(table, stacklevel=5)
@@ -421,7 +423,7 @@ class StructureLearner(Estimator):
             interrupt.finished = self.graph_
             raise interrupt
         if not self.complete_:
-            told = "; ".join(note for note in self.notes_ if note.startswith("incomplete"))
+            told = joined(of_kind(self.notes_, "incomplete"))
             warnings.warn(
                 told or "incomplete: the time limit ended the work early", F2SLWarning, stacklevel=4
             )
@@ -481,10 +483,11 @@ class StructureLearner(Estimator):
         replicates: int | None = self.stability  # type: ignore[attr-defined]
         again = self._search_again(engine)
         if replicates is None and takes_long(table, again is not None):
-            self.notes_.append(
+            text = (
                 "all directions are called weakly decided, because to check them takes long on a table with "
-                f"so many columns or states; stability={REPLICATES} checks them"
+                "so many columns or states; "
             )
+            self.notes_.append(Note("weakly-decided", text, Use("stability", REPLICATES), " checks them"))
             return cpdag.weak
         with self._timed("directions"):
             often = REPLICATES if replicates is None else replicates
@@ -503,7 +506,8 @@ class StructureLearner(Estimator):
         if len(self._constraints.required):
             told = [f"{names[u]!r} -> {names[v]!r}" for u, v in self._unsupported(engine)]
             if told:
-                self.notes_.append(f"required edges, although {self._unsupported_as}: {listing(told)}")
+                text = f"required edges, although {self._unsupported_as}: {listing(told)}"
+                self.notes_.append(Note("unsupported-edges", text))
 
     def _unsupported(self, engine: Any) -> list[tuple[int, int]]:
         """Return the required arcs whose ends a marginal test finds independent."""
@@ -538,10 +542,9 @@ class StructureLearner(Estimator):
             why = "too few rows for so many states"
             if kind != STATES:
                 why = "too few rows, or columns determined by others"
-            self.notes_.append(
-                f"{why}: {unreliable:,} of {tests:,} independence tests were "
-                "inconclusive; the result is unreliable"
-            )
+            many = f"{unreliable:,} of {tests:,} independence tests were inconclusive"
+            text = f"{why}: {many}; the result is unreliable"
+            self.notes_.append(Note("inconclusive", text, tests=tests, inconclusive=unreliable))
 
     @contextmanager
     def _timed(self, name: str) -> Iterator[None]:
@@ -587,7 +590,7 @@ class StructureLearner(Estimator):
     def _tell_of_left_out(self, what: str, shown: Sequence[str]) -> None:
         """Add a note on findings that were left out because of the knowledge."""
         if shown:
-            self.notes_.append(f"left out because {what}: {listing(shown)}")
+            self.notes_.append(Note("against-knowledge", f"left out because {what}: {listing(shown)}"))
 
     def _unlinked(self, names: tuple[str, ...]) -> Skeleton:
         """Return the skeleton of the required edges alone."""

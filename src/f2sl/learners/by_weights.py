@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from f2sl._arrays import Floats
+from f2sl._notes import Note
 from f2sl._options import option
 from f2sl.data.column import STATES
 from f2sl.data.table import Table
@@ -45,7 +46,8 @@ class ByWeights(StructureLearner):
         """Read states as numbers, and add a note."""
         self._from_states = STATES in table.kinds
         if self._from_states:
-            self.notes_.append("states are read as the numbers 0, 1, 2, ... in their order")
+            text = "states are read as the numbers 0, 1, 2, ... in their order"
+            self.notes_.append(Note("states-as-numbers", text))
         return table.as_numbers()
 
     @staticmethod
@@ -69,9 +71,8 @@ class ByWeights(StructureLearner):
         required = self._constraints.required
         kept, self.threshold_ = acyclic_part(weights, self.threshold, required)
         if self.threshold_ > self.threshold:
-            self.notes_.append(
-                f"weights below {self.threshold_:.4g} were dropped: "
-                f"a threshold of {self.threshold:g} left a cycle"
-            )
+            dropped = f"weights below {self.threshold_:.4g} were dropped: "
+            cycle = f"a threshold of {self.threshold:g} left a cycle"
+            self.notes_.append(Note("threshold", dropped, cycle, threshold=self.threshold_))
         edges = np.argwhere(kept)
         return DAG.from_arrays(names, edges, weights_directed=weights[tuple(edges.T)])

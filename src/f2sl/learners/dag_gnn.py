@@ -17,6 +17,7 @@ from functools import partial
 import numpy as np
 
 from f2sl._arrays import Floats
+from f2sl._notes import Note, Use
 from f2sl._options import option, positive
 from f2sl._progress import stage
 from f2sl.data.table import Table
@@ -110,8 +111,14 @@ class DAGGNN(ByWeights):
                 self._deadline.stop(self._how_far(), trained.interrupted)
         if self.h_ > self.h_tol and not self._deadline.stopped:
             self.notes_.append(
-                f"the training ended without convergence: {self._how_far()}; "
-                "more epochs or a larger max_iter may help"
+                Note(
+                    "no-convergence",
+                    f"the training ended without convergence: {self._how_far()}; more ",
+                    Use("epochs"),
+                    " or a larger ",
+                    Use("max_iter"),
+                    " may help",
+                )
             )
         return self._graph_of(weights, names)
 
@@ -120,7 +127,7 @@ class DAGGNN(ByWeights):
         size = float(np.sqrt((values**2).mean()))
         if LEAST_SIZE <= size <= MOST_SIZE:
             return values
-        self.notes_.append(f"all numbers were divided by {size:.4g}, their root mean square")
+        self.notes_.append(Note("scale", f"all numbers were divided by {size:.4g}, their root mean square"))
         return values / size
 
     def _how_far(self) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from f2sl._deadline import keeping
+from f2sl._notes import Note, Use
 from f2sl._options import option
 from f2sl.data.engines import Engine
 from f2sl.errors import Interrupted, OptionError
@@ -55,21 +56,21 @@ class FromLocal(StructureLearner):
         """Unit of the edge weights: that of the learner of neighbours, after `fit`."""
         return self.local_learner_.strength_unit if hasattr(self, "local_learner_") else "strength"
 
-    def problems(self) -> Iterator[str]:
+    def problems(self) -> Iterator[Note]:
         """Yield all problems of the options, including those of the learner of parents and children."""
         try:
             yield from self._local_learner().problems()
         except OptionError as error:
-            yield str(error)
+            yield from error.problems
         yield from super().problems()
 
     def _local_learner(self) -> LocalLearner:
         """Return the learner of the first step, without symmetry, which the second step applies."""
         own = getattr(self, "pc_options", None) or {}
         if not isinstance(own, Mapping):
-            raise OptionError(f"pc_options must map names of options to values, not {own!r}")
+            raise OptionError(Use("pc_options"), f" must map names of options to values, not {own!r}")
         if own.get("knowledge"):
-            raise OptionError("pc_options must not contain knowledge; give it to the learner itself")
+            raise OptionError(Use("pc_options"), " must not contain knowledge; give it to the learner itself")
         taken = LOCAL.load(self.pc).option_defaults()
         options = {name: getattr(self, name) for name in self.shared_options if name in taken}
         if "symmetry" in taken:

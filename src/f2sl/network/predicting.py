@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
+from f2sl._notes import Note, Use
 from f2sl.data.binning import interval_codes
 from f2sl.data.column import STATES
 from f2sl.data.frames import Source, open_source
@@ -100,12 +101,17 @@ class Rows:
         if target in source.names:
             with suppress(Refused):
                 self.target = source.column(source.names.index(target))
-        problems = [f"drop: {unknown_name('column', n, source.names)}" for n in drop if n not in source.names]
+        problems = [
+            Note("option", Use("drop"), ": ", unknown_name("column", name, source.names), columns=[name])
+            for name in drop
+            if name not in source.names
+        ]
         left_out = {target, *drop}
         strange = [name for name in source.names if name not in network.variables and name not in left_out]
         if strange:
-            known = f"it has {shown_list(network.variables)}; leave the others out with drop={strange}"
-            problems.append(f"columns that are not in the network: {shown_list(strange)}; {known}")
+            lead = f"columns that are not in the network: {shown_list(strange)}; it has "
+            known = f"{shown_list(network.variables)}; leave the others out with "
+            problems.append(Note("columns", lead, known, Use("drop", strange), columns=strange))
         for i, name in enumerate(source.names):
             if name in strange or name in left_out:
                 continue
@@ -116,9 +122,10 @@ class Rows:
                 else:
                     self.numbers[name] = _numbers(column)
             except Refused as refused:
-                problems.append(f"column {shown(name)}: {refused.detail or refused.reason}")
+                told = f"column {shown(name)}: {refused.detail or refused.reason}"
+                problems.append(Note("column", told, columns=[name]))
         if problems:
-            raise DataError("; ".join(problems))
+            raise DataError.of(problems)
 
     def by_columns(self) -> Iterator[tuple[Given, Iterator[tuple[dict[str, int], Integers]]]]:
         """Yield for each set of known columns a network with these as evidence, and the rows that have them.

@@ -20,6 +20,7 @@ from math import fsum, sqrt
 
 import numpy as np
 
+from f2sl._notes import Use
 from f2sl._options import positive
 from f2sl.errors import OptionError
 from f2sl.network.bayesian_network import BayesianNetwork
@@ -60,7 +61,7 @@ def _coefficient(weights: Range, draws: Draws) -> float:
 def weight_range(weights: Range) -> Range:
     """Return the smallest and the largest size of a coefficient, checked."""
     if not isinstance(weights, Sequence) or isinstance(weights, str) or len(weights) != 2:
-        raise OptionError(f"weights must be a pair of numbers such as (0.5, 2.0), not {weights!r}")
+        raise OptionError(Use("weights"), f" must be a pair of numbers such as (0.5, 2.0), not {weights!r}")
     low = positive("the least of weights", weights[0], least=LEAST, most=MOST)
     return low, positive("the most of weights", weights[1], least=low, most=MOST)
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from f2sl._memory import available_bytes
 from f2sl._normal import normal_deviates
+from f2sl._notes import Use
 from f2sl._options import whole
 from f2sl.data.column import KINDS, NUMBER, STATES, Column, code_type, places_of
 from f2sl.data.memory.table import MemoryTable
@@ -85,8 +86,9 @@ def sample_table(network: BayesianNetwork, rows: int, seed: int = 0) -> MemoryTa
     free = available_bytes()
     if free is not None and needed > free:
         raise OptionError(
-            f"rows: {rows:,} rows of {len(kinds)} variables take {needed / 1e9:,.1f} GB, but only "
-            f"{free / 1e9:,.1f} GB of memory are free; draw fewer rows at a time, each with its own seed"
+            Use("rows"),
+            f": {rows:,} rows of {len(kinds)} variables take {needed / 1e9:,.1f} GB, but only "
+            f"{free / 1e9:,.1f} GB of memory are free; draw fewer rows at a time, each with its own seed",
         )
     codes = np.empty((len(sizes), rows), code)
     numbers = np.empty((len(kinds) - len(sizes), rows))

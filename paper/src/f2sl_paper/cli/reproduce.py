@@ -12,7 +12,7 @@ from f2sl._threads import note_of_jobs
 from f2sl.cli.errors import PartlyFailed
 from f2sl.cli.help import examples
 from f2sl.cli.interrupts import interrupts
-from f2sl.cli.options import OUTPUT, Silent, in_terms_of_flags
+from f2sl.cli.options import OUTPUT, Silent
 from f2sl.cli.output import count
 from f2sl.errors import OptionError, printable
 from f2sl_paper.cli.report import write_report
@@ -112,29 +112,28 @@ def reproduce(
     Results are in FOLDER/results.sqlite. Failed experiments are repeated, and so are those that exceeded a
     limit if the limit is higher now.
     """
-    with in_terms_of_flags():
-        if out is None:
-            raise OptionError("no folder for the results: give --out FOLDER")
-        chosen_sizes = None if sizes is None else [_whole(text) for text in _listed(sizes)]
-        memory = None if memory_limit is None else parse_bytes(memory_limit)
-        from f2sl_paper import reproduce as run
-        from f2sl_paper.cli.run_display import run_display
+    if out is None:
+        raise OptionError("no folder for the results: give --out FOLDER")
+    chosen_sizes = None if sizes is None else [_whole(text) for text in _listed(sizes)]
+    memory = None if memory_limit is None else parse_bytes(memory_limit)
+    from f2sl_paper import reproduce as run
+    from f2sl_paper.cli.run_display import run_display
 
-        interrupts.keeping(f"finished results are in {printable(out)}; the same command continues")
-        with run_display(quiet) as watch:
-            summary = run(
-                out,
-                quick=quick,
-                data=data,
-                networks=None if networks is None else _listed(networks),
-                algorithms=None if algorithms is None else _listed(algorithms),
-                sizes=chosen_sizes,
-                sets=sets,
-                time_limit=time_limit,
-                memory_limit=memory,
-                jobs=jobs,
-                watch=watch,
-            )
+    interrupts.keeping(f"finished results are in {printable(out)}; the same command continues")
+    with run_display(quiet) as watch:
+        summary = run(
+            out,
+            quick=quick,
+            data=data,
+            networks=None if networks is None else _listed(networks),
+            algorithms=None if algorithms is None else _listed(algorithms),
+            sizes=chosen_sizes,
+            sets=sets,
+            time_limit=time_limit,
+            memory_limit=memory,
+            jobs=jobs,
+            watch=watch,
+        )
     if not quiet:
         for note in note_of_jobs(jobs, "learners at a time"):
             print(note)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from f2sl._arrays import Floats, Integers
 from f2sl._constants import AUTO
+from f2sl._notes import Note
 from f2sl.data.column import NUMBER, STATES, Column, places_of
 from f2sl.data.dask.runtime import Cluster, Held
 from f2sl.data.memory.table import MemoryTable
@@ -64,7 +65,7 @@ class DaskTable(Table):
     places: Integers
     ends: Ends
     memory: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     transform: str = AUTO
     coded: bool = False
     counted: dict[int, Integers] = field(default_factory=dict)

@@ -35,6 +35,7 @@ import pyarrow.csv as arrow_csv
 import pyarrow.types as pt
 
 from f2sl._constants import MISSING_SPELLINGS
+from f2sl._notes import Use
 from f2sl.data.column import MAX_STATES
 from f2sl.data.formats.base import (
     BYTES_OF_CELL,
@@ -462,10 +463,11 @@ def _no_csv(file: DataFile, failure: BaseException | None) -> DataError:
             for line, fields in rows:
                 if len(fields) != len(first):
                     marks = [mark for mark in COMMENTS for row in (first, fields) if row[0].startswith(mark)]
-                    skip = f'; comment="{marks[0]}" skips lines that begin so' if marks else ""
+                    skip = ("; ", Use("comment", marks[0]), " skips lines that begin so") if marks else ()
                     return DataError(
                         f"{file.place}: line {line} has {len(fields)} columns, but {len(first)} are expected "
-                        f"(delimiter {delimiter!r}){skip}"
+                        f"(delimiter {delimiter!r})",
+                        *skip,
                     )
         except csv.Error as error:
             return DataError(f"{file.place}: not a readable CSV ({first_line(error)})")
@@ -474,16 +476,16 @@ def _no_csv(file: DataFile, failure: BaseException | None) -> DataError:
 
 def _check_encoding(file: DataFile, schema: pa.Schema) -> None:
     """Raise an error for text that is not UTF-8, which PyArrow silently returns as bytes."""
-    advice = 'try encoding="latin-1", or save the file as UTF-8'
+    advice = "; try ", Use("encoding", "latin-1"), ", or save the file as UTF-8"
     try:
         names = schema.names
     except UnicodeDecodeError as error:
-        raise FileError(
-            f"{file.place}: the header is not encoded as UTF-8 ({first_line(error)}); {advice}"
-        ) from None
+        header = f"{file.place}: the header is not encoded as UTF-8 ({first_line(error)})"
+        raise FileError(header, *advice) from None
     for name, dtype in zip(names, schema.types, strict=True):
         if pt.is_binary(dtype):
-            raise FileError(f"{file.place}: the text of column {name!r} is not encoded as UTF-8; {advice}")
+            text = f"{file.place}: the text of column {name!r} is not encoded as UTF-8"
+            raise FileError(text, *advice, columns=[name])
 
 
 def sniff_delimiter(text: str) -> str:
@@ -573,9 +575,8 @@ class ChangedText(io.RawIOBase):
                 try:
                     more = self._decoder.decode(more, at_end).encode()
                 except UnicodeError as error:
-                    raise DataError(
-                        f"the text cannot be decoded ({first_line(error)}); try another encoding="
-                    ) from None
+                    told = f"the text cannot be decoded ({first_line(error)}); try another "
+                    raise DataError(told, Use("encoding", ...)) from None
             lines, end, self._rest = (self._rest + more).rpartition(b"\n")
             if at_end:
                 lines, end, self._rest = lines + end + self._rest, b"", b""

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from f2sl._arrays import Mask
+from f2sl._notes import Note
 from f2sl.data.arrow import arrow_column
 from f2sl.data.asked import Reading, chosen_columns, told_weights
 from f2sl.data.column import KINDS, NUMBER, STATES, Column, codes_of, of_kind
@@ -81,7 +82,7 @@ class Prepared:
     readers: Sequence[DateReader | None]
     coders: Sequence[Coder | None]
     ends: Ends
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     n_rows: int
     drop_rows: bool
     weighted: bool

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from f2sl._arrays import Floats, Integers
 from f2sl._constants import AUTO
+from f2sl._notes import Note
 from f2sl.data.column import NUMBER, STATES, Column, codes_of, of_kind, places_of
 from f2sl.data.memory.table import MemoryTable
 from f2sl.data.table import Arrays, Ends, Summand, Table, WholeColumn, closed_table
@@ -184,7 +185,7 @@ class StreamTable(Table):
     margins: tuple[Integers, ...]
     ends: Ends
     memory: int = 1 << 28
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     transform: str = AUTO
 
     @classmethod
@@ -341,7 +342,7 @@ class BlockWriter:
             if file is not None:
                 file.append(rows)
 
-    def finish(self, ends: Ends, memory: int, notes: tuple[str, ...]) -> StreamTable:
+    def finish(self, ends: Ends, memory: int, notes: tuple[Note, ...]) -> StreamTable:
         """Write the remaining rows; `ends` are those of numbers; those of codes follow from the counts."""
         for file in self._files:
             if file is not None:

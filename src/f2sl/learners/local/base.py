@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
 from f2sl._estimator import Estimator
+from f2sl._notes import Note, Use
 from f2sl._options import any_of, option
 from f2sl._registry import Registry
 from f2sl.constraints import Constraints
@@ -96,7 +97,7 @@ class Neighbourhood:
     n_tests: int = 0
     n_unreliable: int = 0
     complete: bool = True
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @classmethod
     def ranked(
@@ -131,7 +132,7 @@ class Neighbourhoods:
     n_tests: int = 0
     n_unreliable: int = 0
     finished: NDArray[np.bool_] | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -200,7 +201,8 @@ def check_required_parents(learner: Any, rules: Constraints, names: Sequence[str
     numbers = np.bincount(rules.required[:, 1], minlength=len(names))
     if most is not None and numbers.max(initial=0) > most:
         named = ", ".join(f"{names[v]!r} ({numbers[v]})" for v in np.flatnonzero(numbers > most).tolist())
-        raise OptionError(f"max_parents is {most}, but the knowledge requires more parents of {named}")
+        requires = f" is {most}, but the knowledge requires more parents of {named}"
+        raise OptionError(Use("max_parents"), requires)
 
 
 def mutual(sets: Neighbourhoods) -> Neighbourhoods:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from f2sl._notes import Note
 from f2sl.learners.local.base import Neighbourhood, Neighbourhoods
 
 
@@ -23,7 +24,7 @@ class FoundSet(dict[str, float]):
         Number of independence tests, and of inconclusive ones.
     complete : bool
         True if the search finished before the time limit.
-    notes : tuple of str
+    notes : tuple of Note
         Notes for the user on the search.
     """
 
@@ -34,7 +35,7 @@ class FoundSet(dict[str, float]):
         self.n_tests = 0
         self.n_unreliable = 0
         self.complete = True
-        self.notes: tuple[str, ...] = ()
+        self.notes: tuple[Note, ...] = ()
 
     @classmethod
     def of(cls, found: Neighbourhood, target: int, names: tuple[str, ...]) -> FoundSet:
@@ -56,14 +57,14 @@ class FoundSets(dict[str, FoundSet]):
         Number of all independence tests, and of inconclusive ones.
     complete : bool
         True if all searches finished.
-    notes : tuple of str
+    notes : tuple of Note
         Notes for the user on the searches.
     """
 
     n_tests: int
     n_unreliable: int
     complete: bool
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     @classmethod
     def of(cls, found: Neighbourhoods, names: tuple[str, ...], order: Iterable[str]) -> FoundSets:
