@@ -16,7 +16,8 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src" / "f2sl"
 
 ORDER = [
-    ["_version", "_synonyms", "_arrays", "_constants", "_normal"],
+    ["_version", "_notes", "_arrays", "_constants", "_normal"],
+    ["_synonyms"],
     ["errors"],
     ["_extensions"],
     ["constraints"],
@@ -27,6 +28,7 @@ ORDER = [
     ["_shortcuts"],
     ["_jit"],
     ["_options"],
+    ["_reading"],
     ["_owners"],
     ["_estimator", "_registry"],
     ["_rich"],

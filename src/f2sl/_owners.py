@@ -10,7 +10,8 @@ from importlib import import_module
 from typing import Any
 
 from f2sl._notes import Note, Say, Use, joined
-from f2sl._options import READING_OPTIONS, flag_of, refuse
+from f2sl._options import flag_of, refuse
+from f2sl._reading import READING
 from f2sl._synonyms import SAME_OPTIONS, option_answer
 from f2sl.errors import unknown_name
 
@@ -81,7 +82,7 @@ def unknown_option(asked: str, name: str, known: Iterable[str], own: Any = None,
         return Note("unknown-option", f"unknown option of {asked} {name!r}; ", told)
     name = meant or name
     has_no = f"{asked} has no option ", Say(repr(name), flag_of(name)), "; it belongs to "
-    if name in READING_OPTIONS:
+    if name in READING:
         return Note("unknown-option", *has_no, f"open_table: {how}")
     owners = owners_of(name, own)
     if owners:

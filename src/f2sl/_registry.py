@@ -80,11 +80,17 @@ class Registry:
         self._entries[name] = Entry(name, place, summary, reference, facts)
 
     def add_all(self, package: str, table: str) -> None:
-        """Register the entries of a text table: name, ``module:Class`` and reference, then a summary."""
+        """Register the entries of a text table: name, ``module:Class`` and reference, then a summary.
+
+        Facts stand before the reference, as in ``kinds=states,number``; they are tuples.
+        """
         lines = table.strip().splitlines()
         for line, summary in zip(lines[::2], lines[1::2], strict=True):
-            name, place, reference = line.split(maxsplit=2)
-            self.add(name, f"{package}.{place}", summary.strip(), reference)
+            name, place, *rest = line.split()
+            facts = dict(word.split("=") for word in rest if "=" in word)
+            reference = " ".join(word for word in rest if "=" not in word)
+            values = {key: tuple(value.split(",")) for key, value in facts.items()}
+            self.add(name, f"{package}.{place}", summary.strip(), reference, **values)
 
     def __iter__(self) -> Iterator[Entry]:
         load_extensions()

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple, overload
 
 from f2sl._ahead import HELPERS, tell_of_first_run
 from f2sl._notes import Use, joined, of_kind
-from f2sl._options import READING_OPTIONS, flag
+from f2sl._options import flag
 from f2sl._owners import refuse_unknown
 from f2sl._progress import stage
+from f2sl._reading import READING
 from f2sl._registry import Registry
 from f2sl._synonyms import SAME_OPTIONS
 from f2sl.data.engines import open_engine
@@ -74,7 +75,7 @@ def hand_out(registry: Registry, algorithm: str, options: Mapping[str, Any]) -> 
     taken = registry.load(algorithm).option_defaults()
     options = by_our_names(options, taken)
     own = {name: value for name, value in options.items() if name in taken}
-    reading = {name: value for name, value in options.items() if name in READING_OPTIONS}
+    reading = {name: value for name, value in options.items() if name in READING}
     others = {name: value for name, value in options.items() if name not in own and name not in reading}
     names = list(taken)
     given = own.get("pc_options") or {}
@@ -94,7 +95,7 @@ def make_learner(
     if registry is STRUCTURE:
         HELPERS.look()  # before the learner's module, which imports Numba
     handed = hand_out(registry, algorithm, options)
-    refuse_unknown(algorithm, handed.unknown, [*handed.taken, *READING_OPTIONS], registry)
+    refuse_unknown(algorithm, handed.unknown, [*handed.taken, *READING], registry)
     return registry.create(algorithm, handed.learner), handed.reading
 
 

@@ -106,11 +106,11 @@ def bootstrap(
     learner, algorithm = create_learner(STRUCTURE, algorithm, options), STRUCTURE.resolve(algorithm)
     given: dict[str, Any] = {
         "n_jobs": reading.jobs,
-        "scheduler": reading.scheduler,
+        "scheduler": reading.given["scheduler"],
         "out": out,
         "resume": resume,
     }
-    if reading.engine == "dask" and reading.scheduler is None:
+    if reading.given["engine"] == "dask" and reading.given["scheduler"] is None:
         given["engine"] = "dask"
     if out is not None:
         interrupts.keeping("--resume continues from the finished replicates")

@@ -17,46 +17,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from f2sl._notes import Say, Use, note_of
-from f2sl._options import CATALOGUE, PURPOSES, READING_OPTIONS
-from f2sl.cli.knowledge import PARAMETERS, parse_knowledge
-from f2sl.errors import OptionError
+from f2sl._options import CATALOGUE, Option, flag_of
+from f2sl._reading import READING
+from f2sl.cli.knowledge import OPTIONS as OF_KNOWLEDGE
+from f2sl.cli.knowledge import parse_knowledge
 
 if TYPE_CHECKING:
     from f2sl._registry import Registry
 
 LEARNING = "Learning"
-READING = "Reading the table"
 OUTPUT = "Output"
 
+_OF_COMMANDS = ("rows", "jobs", "replicates", "method", "resume", "out", "convention")
+_OF_THE_PAPER = ("networks", "algorithms", "sizes", "sets")
 FLAGS = {
-    **{name: option.flag for name, option in CATALOGUE.items() if option.commands or name == "n_jobs"},
-    **{
-        name: f"--{name.replace('_', '-')}"
-        for name in (
-            *READING_OPTIONS,
-            "rows",
-            "jobs",
-            "replicates",
-            "method",
-            "resume",
-            "out",
-            "networks",
-            "algorithms",
-            "sizes",
-            "sets",
-            "convention",
-        )
-    },
-    "header": "--no-header",
-    "aliases": "--merge-aliases",
-    "memory_limit": "--memory-limit",
+    **{option.name: option.flag for option in (*CATALOGUE.values(), *READING.values())},
+    **{name: flag_of(name) for name in (*_OF_COMMANDS, *_OF_THE_PAPER)},
     "evidence": "--given",
     "do": "--do",
 }
 """Flag of each parameter that a user can set."""
-
-WITHOUT_VALUE = ("header", "aliases")
-"""Options whose flags say the value: ``--no-header`` and ``--merge-aliases``."""
 
 DataFile = Annotated[
     str,
@@ -64,175 +44,6 @@ DataFile = Annotated[
         metavar="DATA",
         help="CSV (any delimiter), Parquet, Arrow, JSON lines, Excel, Stata, SPSS or SAS file, compressed or "
         "not, or a folder of files; - reads the standard input.",
-    ),
-]
-Jobs = Annotated[
-    int | None,
-    typer.Option("--jobs", "-j", help="Number of cores to use; all by default.", rich_help_panel=LEARNING),
-]
-Bins = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--bins",
-        metavar="K or COLUMN=K",
-        help="Cut all numbers, or one column, into K intervals; K may be auto. Repeat for more columns.",
-        rich_help_panel=READING,
-    ),
-]
-Binning = Annotated[
-    str,
-    typer.Option(
-        metavar="quantile|width",
-        help="Cut into intervals with equally many rows (quantile) or of equal width (width).",
-        rich_help_panel=READING,
-    ),
-]
-Missing = Annotated[
-    str,
-    typer.Option(
-        metavar="available|state|drop|error",
-        help="Missing values: use for each question the rows that have its columns (available), treat "
-        "missing as a state (state), drop incomplete rows (drop), or stop with an error (error).",
-        rich_help_panel=READING,
-    ),
-]
-Kinds = Annotated[
-    str,
-    typer.Option(
-        metavar="auto|states|number",
-        help="Read columns as states, as numbers (number), or as their values suggest (auto).",
-        rich_help_panel=READING,
-    ),
-]
-Number = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--number",
-        metavar="COLUMN",
-        help="Read this column as numbers. Repeat for more.",
-        rich_help_panel=READING,
-    ),
-]
-States = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--states",
-        metavar="COLUMN",
-        help="Read this column as states. Repeat for more.",
-        rich_help_panel=READING,
-    ),
-]
-Weights = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Column with the number of rows that each row stands for.",
-        rich_help_panel=READING,
-    ),
-]
-Transform = Annotated[
-    str,
-    typer.Option(
-        metavar="auto|ranks|none",
-        help="Learn from normal scores of the ranks of numbers (ranks), from their values (none), or from "
-        "what explains more (auto).",
-        rich_help_panel=READING,
-    ),
-]
-MergeAliases = Annotated[
-    bool,
-    typer.Option(
-        "--merge-aliases",
-        help="Merge columns that determine each other one to one: learn from the first, and draw the others "
-        "beside it.",
-        rich_help_panel=READING,
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option(help="Encoding of a CSV file, such as latin-1; UTF-8 by default.", rich_help_panel=READING),
-]
-Comment = Annotated[
-    str | None,
-    typer.Option(
-        metavar="TEXT", help="Skip lines of a CSV file that begin with this text.", rich_help_panel=READING
-    ),
-]
-Na = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--na",
-        metavar="VALUE",
-        help="Read this value, too, as missing; -999 also matches -999.0. Repeat for more.",
-        rich_help_panel=READING,
-    ),
-]
-Engine = Annotated[
-    str,
-    typer.Option(
-        metavar="auto|memory|stream|dask",
-        help="Hold the table in memory (memory), read it in blocks (stream), use a Dask cluster (dask), or "
-        "choose by its size (auto).",
-        rich_help_panel=READING,
-    ),
-]
-Memory = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SIZE",
-        help="Largest amount of memory to use, such as 256MB; half of the free memory by default.",
-        rich_help_panel=READING,
-    ),
-]
-Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ADDRESS",
-        help="Address of the Dask scheduler, such as tcp://HOST:8786; by default f2sl starts workers on "
-        "this machine.",
-        rich_help_panel=READING,
-    ),
-]
-Delimiter = Annotated[
-    str | None,
-    typer.Option(
-        help="Delimiter of a CSV file: a character, tab or space; detected by default.",
-        rich_help_panel=READING,
-    ),
-]
-NoHeader = Annotated[
-    bool,
-    typer.Option(
-        "--no-header",
-        help="Read the first line of a CSV file as data; columns are named x0, x1, ...",
-        rich_help_panel=READING,
-    ),
-]
-Drop = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--drop",
-        metavar="COLUMN",
-        help="Leave out this column, such as an identifier. Repeat for more columns.",
-        rich_help_panel=READING,
-    ),
-]
-Keep = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--keep",
-        metavar="COLUMN",
-        help="Keep this column as it is even if it looks like an identifier. Repeat for more columns.",
-        rich_help_panel=READING,
-    ),
-]
-DateParts = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--date-parts",
-        metavar="COLUMN",
-        help="Read this column of dates as year (a number), month and weekday (states). Repeat for more.",
-        rich_help_panel=READING,
     ),
 ]
 Algorithm = Annotated[
@@ -281,6 +92,32 @@ Silent = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors."
 _LEARNER = "learner_"
 
 
+def flag(option: Option, name: str = "") -> Any:
+    """Return the flag of an option, or one of another name, for Typer."""
+    metavar = None if option.switch else option.metavar or "|".join(option.choices) or None
+    return typer.Option(
+        flag_of(name) if name else option.flag,
+        *(["-j"] if option.name == "n_jobs" else []),
+        help=f"{option.help} Repeat for more." if option.repeats else option.help,
+        parser=option.parser,
+        metavar=metavar,
+        rich_help_panel=option.purpose,
+    )
+
+
+def of_reading(name: str) -> Any:
+    """Return the flag of an option of reading, for commands that have only some of them."""
+    return flag(READING[name])
+
+
+def parameter(option: Option, name: str = "", default: Any = None) -> inspect.Parameter:
+    """Return the parameter of a command that an option is given by."""
+    default = False if option.switch else default
+    kind = option.type | None if default is None else option.type
+    keyword, annotation = inspect.Parameter.KEYWORD_ONLY, Annotated[kind, flag(option, name)]
+    return inspect.Parameter(name or option.name, keyword, default=default, annotation=annotation)
+
+
 def with_learner_options(command: Callable[..., None]) -> Callable[..., None]:
     """Replace the parameter ``options`` of a command by the options of the catalogue meant for it.
 
@@ -289,34 +126,17 @@ def with_learner_options(command: Callable[..., None]) -> Callable[..., None]:
     """
     own = inspect.signature(command).parameters
     learners = [
-        inspect.Parameter(
-            _LEARNER * (option.name in own) + option.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=None,
-            annotation=Annotated[
-                option.type | None,
-                typer.Option(
-                    f"--learner-{option.flag[2:]}" if option.name in own else option.flag,
-                    help=option.help,
-                    parser=option.parser,
-                    metavar=option.metavar
-                    or "|".join(option.choices)
-                    or ("NAME" if option.is_named else None),
-                    rich_help_panel=option.purpose,
-                ),
-            ],
-        )
-        for names in PURPOSES.values()
-        for option in (CATALOGUE[name] for name in names)
+        parameter(option, _LEARNER + option.name if option.name in own else "")
+        for option in CATALOGUE.values()
         if command.__name__ in option.commands and option.name != "knowledge"  # which has several flags
     ]
 
     def given(**values: Any) -> dict[str, Any]:
-        about_edges = {parameter.name: values.pop(parameter.name) for parameter in PARAMETERS}
+        about_edges = {one.name: values.pop(one.name) for one in OF_KNOWLEDGE}
         values["knowledge"] = parse_knowledge(**about_edges)
-        return {param.removeprefix(_LEARNER): value for param, value in values.items() if value is not None}
+        return {name.removeprefix(_LEARNER): value for name, value in values.items() if value is not None}
 
-    return spread(command, "options", [*learners, *PARAMETERS], given)
+    return spread(command, "options", [*learners, *map(parameter, OF_KNOWLEDGE)], given)
 
 
 def spread(
@@ -391,31 +211,6 @@ def create_learner(registry: Registry, name: str, options: dict[str, Any]) -> An
     return learner
 
 
-def parse_bins(given: Sequence[str] | None) -> dict[str, int | str] | None:
-    """Parse the values of ``--bins``: a number or auto for all columns (``*``), or ``column=number``.
-
-    Examples
-    --------
-    >>> parse_bins(["5"])
-    {'*': 5}
-    >>> parse_bins(["auto", "age=4", "a=b=3"])
-    {'*': 'auto', 'age': 4, 'a=b': 3}
-    """
-    if not given:
-        return None
-    columns: dict[str, int | str] = {}
-    for text in given:
-        column, equals, number = text.rpartition("=")
-        column = column if equals else "*"
-        if number != "auto" and not number.strip("-").isdecimal():
-            raise OptionError(f"--bins takes a whole number, auto or COLUMN=NUMBER, not {text!r}")
-        if column in columns:
-            where = f"column {column!r}" if equals else "all columns"
-            raise OptionError(f"--bins is given twice for {where}")
-        columns[column] = number if number == "auto" else int(number)
-    return columns
-
-
 def in_shell(part: Use | Say) -> str:
     """Return an option of a message as the command line writes it.
 
@@ -431,7 +226,8 @@ def in_shell(part: Use | Say) -> str:
     if name == "knowledge" and value is None:
         return "prior knowledge"  # which may come from any of several flags
     flag = FLAGS.get(name, name)
-    if value is None or value is ... or value is True or part.is_long or name in WITHOUT_VALUE:
+    is_switch = name in READING and READING[name].switch
+    if value is None or value is ... or value is True or part.is_long or is_switch:
         return flag
     if name == "kinds" and isinstance(value, dict):
         return " ".join(f"--{kind} {shlex.quote(column)}" for column, kind in value.items())

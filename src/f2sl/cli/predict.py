@@ -10,7 +10,7 @@ import typer
 
 from f2sl.cli.files import check_distinct, load_fitted_network, save_bytes
 from f2sl.cli.help import examples
-from f2sl.cli.options import DataFile, Delimiter, Drop, Encoding, Na, Silent, out_file
+from f2sl.cli.options import DataFile, Silent, of_reading, out_file
 from f2sl.cli.output import count
 from f2sl.cli.query import Network
 from f2sl.errors import DataError, printable, shown_list
@@ -28,10 +28,10 @@ def predict(
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Write the probability of each state, in columns.")
     ] = False,
-    drop: Drop = None,
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    na: Na = None,
+    drop: Annotated[list[str] | None, of_reading("drop")] = None,
+    delimiter: Annotated[str | None, of_reading("delimiter")] = None,
+    encoding: Annotated[str | None, of_reading("encoding")] = None,
+    na: Annotated[list[str] | None, of_reading("na")] = None,
     out: Annotated[
         Path | None,
         out_file("Output file: .csv, .csv.gz, .parquet or .arrow; by default CSV to the standard output."),
@@ -54,7 +54,7 @@ def predict(
         check_can_write(out)
         check_distinct(out, [Path(network), Path(data)])
     known = load_fitted_network(network)
-    rows, _ = read_files(data_files(data, text_options(delimiter, True, encoding, None, na or ())))
+    rows, _ = read_files(data_files(data, text_options(delimiter=delimiter, encoding=encoding, na=na or ())))
     left_out = [name for name in rows.column_names if name not in (*known.variables, *(drop or ()))]
     if len(left_out) == rows.num_columns:
         told = f"it has {shown_list(known.variables)}, but the table has {shown_list(left_out)}"

@@ -13,7 +13,7 @@ import typer
 from f2sl.cli import output
 from f2sl.cli.files import check_page_file, load_any_graph, load_graph_or_network, save_page
 from f2sl.cli.help import examples
-from f2sl.cli.options import Encoding, Silent, as_written, create_learner
+from f2sl.cli.options import Silent, as_written, create_learner, of_reading
 from f2sl.errors import OptionError, printable
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def show(
             help="Show the distribution of each variable in this table, and explain the learned edges.",
         ),
     ] = None,
-    encoding: Encoding = None,
+    encoding: Annotated[str | None, of_reading("encoding")] = None,
     quiet: Silent = False,
 ) -> None:
     """Write a page to explore a graph: one HTML file that works offline.

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from f2sl._notes import Note, Use
-from f2sl._options import READING_OPTIONS, choice, refuse
+from f2sl._options import choice, problems_with, refuse
 from f2sl._owners import refuse_unknown
 from f2sl._progress import stage
+from f2sl._reading import READING
 from f2sl._threads import note_of_jobs, resolve_jobs
 from f2sl._version import __version__
 from f2sl.api import make_learner
@@ -163,8 +164,8 @@ def _learner(learner: Any, options: Mapping[str, Any]) -> tuple[StructureLearner
     if not isinstance(learner, StructureLearner):
         told = f" must be a learner of graphs such as f2sl.F2SLc(), or the name of one, not {learner!r}"
         raise OptionError(Use("learner"), told)
-    unknown = [name for name in options if name not in READING_OPTIONS]
-    refuse_unknown("bootstrap", unknown, READING_OPTIONS, type(learner))
+    unknown = [name for name in options if name not in READING]
+    refuse_unknown("bootstrap", unknown, READING, type(learner))
     return learner, dict(options)
 
 
@@ -172,13 +173,6 @@ def problems(
     replicates: Any, seed: Any, method: Any, threshold: Any, n_jobs: Any, out: Any, resume: Any
 ) -> Iterator[Note]:
     """Yield all problems with the options."""
-
-    def check(function: Any, *arguments: Any) -> Iterator[Note]:
-        try:
-            function(*arguments)
-        except OptionError as error:
-            yield from error.problems
-
     least = 2 if method == SUBSAMPLE else 1
     for name, value, smallest in (("replicates", replicates, least), ("seed", seed, 0)):
         if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < smallest:
@@ -187,10 +181,10 @@ def problems(
         elif name == "replicates" and method == SUBSAMPLE and int(value) % 2:
             told = f" must be even for the method 'subsample' (two halves each), not {value}"
             yield Note("option", Use(name), told)
-    yield from check(choice, "method", method, METHODS)
+    yield from problems_with(choice, "method", method, METHODS)
     if threshold is not None:
-        yield from check(checked_threshold, "threshold", threshold)
-    yield from check(resolve_jobs, n_jobs)
+        yield from problems_with(checked_threshold, "threshold", threshold)
+    yield from problems_with(resolve_jobs, n_jobs)
     if resume and out is None:
         told = " continues from a file of results; name it with "
         yield Note("option", Use("resume"), told, Use("out", ...))

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from f2sl._constants import AUTO
 from f2sl._notes import Note, Part, Use
+from f2sl._reading import ALL
 from f2sl.data.check import Report
 from f2sl.data.column import NUMBER, ReadAs
 from f2sl.data.dates import PARTS
@@ -17,9 +18,6 @@ from f2sl.errors import shown, shown_list, unknown_name
 
 AVAILABLE = "available"
 """Missing values stay gaps, and each question is answered from the rows that have what it asks for."""
-
-ALL = "*"
-"""Stands for all columns where columns are named that are to be cut."""
 
 Labels = tuple[object, ...]
 Cut = int | str | tuple[str, ...] | None

@@ -23,7 +23,8 @@ import numpy.typing as npt
 from f2sl._arrays import Floats, Mask
 from f2sl._constants import AUTO, OTHER
 from f2sl._notes import Note, Use, joined, of_kind
-from f2sl.data.asked import ALL, AVAILABLE, Cut, Labels, Reading, chosen_columns, told_weights
+from f2sl._reading import ALL
+from f2sl.data.asked import AVAILABLE, Cut, Labels, Reading, chosen_columns, told_weights
 from f2sl.data.binning import BINNINGS, MISSING_LABEL, auto_bins, cut, interval_codes
 from f2sl.data.check import (
     REASONS,
@@ -113,7 +114,7 @@ class Encoder:
         source: Source,
         reading: Reading,
         parts: Sequence[str],
-        options: Iterable[str] = (),
+        options: Iterable[Note] = (),
         notes: Iterable[Note] = (),
         na_found: Collection[str] = (),
     ) -> None:

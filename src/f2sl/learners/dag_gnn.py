@@ -69,13 +69,14 @@ class DAGGNN(ByWeights):
     max_iter: int = option("max_iter")
     seed: int = option("seed")
 
-    def problems(self) -> Iterator[str]:
+    def problems(self) -> Iterator[Note]:
         """Yield all problems of the options, and a message if PyTorch is missing."""
         yield from super().problems()
         try:
             import torch  # noqa: F401
         except ImportError as error:
-            yield f'DAG-GNN needs PyTorch, which cannot be imported ({error}): pip install "f2sl[deep]"'
+            needs = f'DAG-GNN needs PyTorch, which cannot be imported ({error}): pip install "f2sl[deep]"'
+            yield Note("install", needs)
 
     def _open(self, table: Table) -> AbstractContextManager[Floats]:
         """Return the numbers, each variable with mean 0, with rows in a fixed order.

@@ -26,7 +26,7 @@ LEAST_VARIANCE = 1e-12
 COLLINEAR = 1e-10
 """Smallest relative variation of a direction of the parents that counts."""
 
-Fitted = tuple[dict[str, tuple[str, ...]], dict[str, Floats], dict[str, Equation], tuple[str, ...]]
+Fitted = tuple[dict[str, tuple[str, ...]], dict[str, Floats], dict[str, Equation], tuple[Note, ...]]
 
 
 def fit(

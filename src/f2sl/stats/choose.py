@@ -100,8 +100,8 @@ def check_choice(option: str, value: Any, names: list[str] | None = None) -> Any
         must = f" must be one of {', '.join(map(repr, known))}, not {value!r}"
         raise OptionError(Use(option), must, *(["; ", hint] if hint else []))
     if isinstance(value, type):
-        told = f": {value.__name__} is a class; pass an object, {value.__name__}()"
-        raise OptionError(Use(option), told)
+        is_class = f": {value.__name__} is a class; pass an object, {value.__name__}()"
+        raise OptionError(Use(option), is_class)
     told = what_is_wrong(type(value), BASES[option])
     told = told or wrong_kinds(f"{type(value).__name__}.kinds", value.kinds)
     if told:

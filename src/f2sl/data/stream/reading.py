@@ -162,7 +162,7 @@ class Asked:
     places: list[int]
     names: tuple[str, ...]
     parts: list[str]
-    wrong: list[str]
+    wrong: list[Note]
     weights: int | None
     drop_rows: bool
     na: tuple[str, ...]

@@ -1,0 +1,249 @@
+"""Options of reading a table, each declared once: for `open_table`, its documentation and the command line.
+
+A check here looks at one option alone; :mod:`f2sl.data.open` looks at those that must agree with each other.
+"""
+
+from __future__ import annotations
+
+import codecs
+import operator
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from f2sl._constants import AUTO
+from f2sl._notes import Use
+from f2sl._options import Option, any_of, anything, flag, several, unless_none
+from f2sl.errors import OptionError, unknown_name
+
+KINDS = ("states", "number")
+"""Kinds of columns."""
+ALL = "*"
+"""Stands for all columns where columns are named that are to be cut."""
+
+_DELIMITER_NAMES = {"tab": "\t", "\\t": "\t", "whitespace": " ", "space": " ", "comma": ","}
+
+
+def nearest_of(name: str, value: Any, noun: str, known: Iterable[str]) -> str:
+    """Check one of a few words; the message has the nearest of them."""
+    if not isinstance(value, str) or value not in known:
+        raise OptionError(Use(name), ": ", unknown_name(noun, value, known))
+    return value
+
+
+def kinds(name: str, value: Any) -> Any:
+    """Check the kind of all columns, or of those in a dictionary; return names as strings."""
+    if not isinstance(value, Mapping):
+        return nearest_of(name, value, "kind of column", (AUTO, *KINDS))
+    return {str(column): nearest_of(name, kind, "kind of column", KINDS) for column, kind in value.items()}
+
+
+def bins(name: str, value: Any) -> dict[str, int | str]:
+    """Check numbers of intervals; return them by column.
+
+    Examples
+    --------
+    >>> bins("bins", 5), bins("bins", {"age": "auto"}), bins("bins", None)
+    ({'*': 5}, {'age': 'auto'}, {})
+    """
+    found: dict[str, int | str] = {}
+    given = value if isinstance(value, Mapping) else {} if value is None else {ALL: value}
+    for column, k in given.items():
+        try:
+            count = operator.index(k)
+        except TypeError:
+            count = 2 if isinstance(k, str) and k == AUTO else 0
+        if isinstance(k, bool) or count < 2:
+            where = "" if column == ALL else f" for column {str(column)!r}"
+            takes = f' takes a whole number of at least 2, or "auto"{where}, got {k!r}'
+            raise OptionError(Use(name), takes)
+        found[str(column)] = AUTO if isinstance(k, str) else count
+    return found
+
+
+def delimiter(name: str, value: Any) -> str:
+    """Check a delimiter; return the character."""
+    character = _DELIMITER_NAMES.get(value, value) if isinstance(value, str) else ""
+    if len(character) != 1 or character in '"\r\n' or not character.isascii():
+        raise OptionError(Use(name), f" takes a single character, got {value!r}")
+    return character
+
+
+def encoding(name: str, value: Any) -> Any:
+    """Check that Python knows an encoding."""
+    try:
+        codecs.lookup(value)
+    except (LookupError, TypeError):
+        unknown = f": unknown encoding {value!r}; utf-8 and latin-1 are known"
+        raise OptionError(Use(name), unknown) from None
+    return value
+
+
+def comment(name: str, value: Any) -> str:
+    """Check the beginning of comment lines."""
+    if not (isinstance(value, str) and value):
+        raise OptionError(Use(name), f" takes the beginning of comment lines, such as #, got {value!r}")
+    return value
+
+
+def as_text(name: str, value: Any) -> str:
+    """Return a name as a string."""
+    return str(value)
+
+
+_OPTIONS = (
+    Option(
+        "names", anything, "Names for the columns; by default those of the data, or x0, x1, ...", commands=()
+    ),
+    Option(
+        "kinds",
+        kinds,
+        "Read columns as states, as numbers (number), or as their values suggest (auto).",
+        AUTO,
+        more="One for all columns, or a dictionary for some. By default strings, booleans, categories and "
+        "integers with up to 7 values are states; real numbers, dates and other integers are numbers. If "
+        "all columns are integers that look like codes of states, those with up to 12 values are states, "
+        "or up to 32 if there are at least as many rows as the square of that. Floats that are all whole "
+        "count as integers. Dates are read as days since 1970-01-01, times of day and durations as "
+        "seconds. On request any integers and dates become states, but real numbers only if they have few "
+        "values.",
+        metavar="auto|states|number",
+    ),
+    Option(
+        "bins",
+        bins,
+        "Cut all numbers, or one column, into K intervals; K may be auto.",
+        more='A number for all columns, or a dictionary by column, in which "*" stands for all others. '
+        '"auto" is the fourth root of the number of rows, from 3 to 10.',
+        repeats=True,
+        metavar="K or COLUMN=K",
+    ),
+    Option(
+        "binning",
+        partial(nearest_of, noun="way to cut", known=("quantile", "width")),
+        "Cut into intervals with equally many rows (quantile) or of equal width (width).",
+        "quantile",
+    ),
+    Option(
+        "missing",
+        partial(
+            nearest_of, noun="way to treat missing values", known=("available", "state", "drop", "error")
+        ),
+        "Missing values: use for each question the rows that have its columns (available), treat "
+        "missing as a state (state), drop incomplete rows (drop), or stop with an error (error).",
+        "available",
+        more='The state is called "<missing>".',
+    ),
+    Option("drop", several, "Columns to leave out, such as identifiers.", (), repeats=True, metavar="COLUMN"),
+    Option(
+        "keep",
+        several,
+        "Columns to keep as they are even if they look like identifiers.",
+        (),
+        more="By default integers and dates that count the rows or differ in each, columns with a name "
+        "like ``id``, and labels with very few rows each are left out, and beside numbers only the most "
+        "frequent of more than 50 labels are states; notes say so.",
+        repeats=True,
+        metavar="COLUMN",
+    ),
+    Option(
+        "date_parts",
+        several,
+        "Columns of dates to read as year (a number), month and weekday (states).",
+        (),
+        more="``day`` becomes ``day.year``, ``day.month`` and ``day.weekday``.",
+        repeats=True,
+        metavar="COLUMN",
+    ),
+    Option(
+        "weights",
+        unless_none(as_text),
+        "Column with the number of rows that each row stands for.",
+        more="The result is the same as if each row were repeated that often.",
+        metavar="COLUMN",
+    ),
+    Option(
+        "aliases",
+        any_of("keep", "merge"),
+        "Merge columns that determine each other one to one: learn from the first, and draw the others "
+        "beside it.",
+        "keep",
+        more='Columns of states that determine each other one to one: keep all and note it ("keep"), or '
+        'learn from the first of each group and draw the others beside it ("merge").',
+        switch=("--merge-aliases", "merge"),
+    ),
+    Option(
+        "transform",
+        any_of(AUTO, "ranks", "none"),
+        "Learn from normal scores of the ranks of numbers (ranks), from their values (none), or from "
+        "what explains more (auto).",
+        AUTO,
+        more="With scores, outliers and the shape of a column do not matter; the values of the table stay. "
+        '"auto" takes scores of columns that are not normal, unless linear relations of the values '
+        "explain more; a note names these columns. NOTEARS and DAG-GNN, to which the size of a number "
+        'matters, read "auto" as "none".',
+    ),
+    Option(
+        "delimiter",
+        unless_none(delimiter),
+        "Delimiter of a CSV file: a character, tab or space; detected by default.",
+        more="A space stands for any white space.",
+    ),
+    Option(
+        "header",
+        flag,
+        "Read the first line of a CSV file as data; columns are named x0, x1, ...",
+        True,
+        switch=("--no-header", False),
+        more="True if the first line of a text file has the names of the columns.",
+    ),
+    Option(
+        "encoding",
+        unless_none(encoding),
+        "Encoding of a CSV file, such as latin-1; UTF-8 by default.",
+        more="UTF-16 is known by its byte order mark.",
+    ),
+    Option(
+        "comment", unless_none(comment), "Skip lines of a CSV file that begin with this text.", metavar="TEXT"
+    ),
+    Option(
+        "na",
+        several,
+        "Values to read as missing, too; -999 also matches -999.0.",
+        (),
+        more="A note names values that do not occur. In files, empty cells, ``NA``, ``N/A``, ``null``, "
+        "``nan`` and ``?`` are missing anyway, and in columns of numbers also ``None``, ``-`` and ``.``; "
+        "a note names those found. In data frames only what the library itself calls missing is: "
+        '``"?"`` is a state there.',
+        repeats=True,
+        metavar="VALUE",
+    ),
+    Option(
+        "engine",
+        any_of(AUTO, "memory", "stream", "dask"),
+        "Hold the table in memory (memory), read it in blocks (stream), use a Dask cluster (dask), or "
+        "choose by its size (auto).",
+        AUTO,
+        more="By default in memory, unless it comes from files and would take more than `memory`; a note "
+        "says so.",
+    ),
+    Option(
+        "memory",
+        anything,
+        "Largest amount of memory to use, such as 256MB; half of the free memory by default.",
+        more="It is for the table and for learning from it.",
+        metavar="SIZE",
+    ),
+    Option(
+        "scheduler",
+        anything,
+        "Address of the Dask scheduler, such as tcp://HOST:8786; by default f2sl starts workers on "
+        "this machine.",
+        more="Or a ``dask.distributed.Client``.",
+        metavar="ADDRESS",
+    ),
+)
+
+READING = {option.name: replace(option, purpose="Reading the table") for option in _OPTIONS}
+"""Options of `open_table` on reading and holding a table; no learner has them."""
