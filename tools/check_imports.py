@@ -48,7 +48,7 @@ ORDER = [
 RANK = {part: rank for rank, level in enumerate(ORDER) for part in level}
 ONLY_FIRST = {"graph"}
 """It knows nothing of the rest but the version, errors, names of types, extensions and knowledge of edges."""
-FIRST = [part for level in ORDER[:5] for part in level]
+FIRST = [part for level in ORDER[:6] for part in level]
 
 
 def part_of(path: Path) -> str:
