@@ -29,14 +29,14 @@ LEARNING = "Learning"
 OUTPUT = "Output"
 
 _OF_COMMANDS = ("rows", "jobs", "replicates", "method", "resume", "out", "convention")
-_OF_THE_PAPER = ("networks", "algorithms", "sizes", "sets")
 FLAGS = {
-    **{option.name: option.flag for option in (*CATALOGUE.values(), *READING.values())},
-    **{name: flag_of(name) for name in (*_OF_COMMANDS, *_OF_THE_PAPER)},
+    **{one.name: one.flag for one in CATALOGUE.values() if one.commands or one.name == "n_jobs"},
+    **{one.name: one.flag for one in READING.values()},
+    **{name: flag_of(name) for name in _OF_COMMANDS},
     "evidence": "--given",
     "do": "--do",
 }
-"""Flag of each parameter that a user can set."""
+"""Flag of each parameter that a user can set; commands of other packages add theirs."""
 
 DataFile = Annotated[
     str,
@@ -198,13 +198,7 @@ def as_written(options: Mapping[str, Any]) -> str:
 
 
 def create_learner(registry: Registry, name: str, options: dict[str, Any]) -> Any:
-    """Create a learner by name, with checked options.
-
-    Raises
-    ------
-    OptionError
-        If the learner is unknown, or does not take one of the options.
-    """
+    """Create a learner by name; an unknown name, or an option that it does not take, is an error."""
     from f2sl.api import make_learner
 
     learner, _ = make_learner(registry, name, options)

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from f2sl._notes import Use
+from f2sl._options import flag_of
 from f2sl._threads import note_of_jobs
 from f2sl.cli.errors import PartlyFailed
 from f2sl.cli.help import examples
 from f2sl.cli.interrupts import interrupts
-from f2sl.cli.options import OUTPUT, Silent
+from f2sl.cli.options import FLAGS, OUTPUT, Silent
 from f2sl.cli.output import count
 from f2sl.errors import OptionError, printable
 from f2sl_paper.cli.report import write_report
@@ -27,6 +29,7 @@ EXAMPLES = examples(
     "f2sl reproduce --out results --data folder-of-zip-files",
     "f2sl reproduce --out results --networks mildew,munin --algorithms f2sl-c,mmhc --sizes 500 --jobs 2",
 )
+FLAGS.update((name, flag_of(name)) for name in ("networks", "algorithms", "sizes", "sets", "memory_limit"))
 UNITS_OF_MEMORY = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 TOLD = {
     "done": "done",
@@ -155,7 +158,7 @@ def parse_bytes(text: str) -> int:
     """
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     if match is None:
-        raise OptionError(f"memory_limit must be an amount such as 512M or 4G, not {text!r}")
+        raise OptionError(Use("memory_limit"), f" must be an amount such as 512M or 4G, not {text!r}")
     return int(float(match[1]) * UNITS_OF_MEMORY[match[2].upper()])
 
 
@@ -167,7 +170,7 @@ def _whole(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise OptionError(f"sizes must be whole numbers separated by commas, not {text!r}") from None
+        raise OptionError(Use("sizes"), f" must be whole numbers separated by commas, not {text!r}") from None
 
 
 def _show(summary: Summary) -> None:
