@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
-from f2sl._notes import Note, Part, Spelling, note_of
+from f2sl._notes import Note, Part, Spelling, joined, note_of
 from f2sl._synonyms import answer as answer_to
 
 
@@ -82,9 +82,14 @@ class F2SLError(Exception):
     def __str__(self) -> str:
         return self.written()
 
+    @property
+    def note(self) -> Note:
+        """All problems as one note, for an error that says where they are."""
+        return joined(self.problems, self.between)
+
     def written(self, spelling: Spelling = str) -> str:
         """Return the message with options in a front end's own spelling."""
-        return printable(self.between.join(problem.written(spelling) for problem in self.problems))
+        return printable(self.note.written(spelling))
 
 
 class DataError(F2SLError, ValueError):

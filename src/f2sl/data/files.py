@@ -113,7 +113,7 @@ def _names_in(file: DataFile, schema: pa.Schema) -> tuple[str, ...]:
     try:
         names = column_names(schema.names)
     except DataError as error:
-        raise DataError(f"{file.place}: ", *error.problems) from None
+        raise DataError(f"{file.place}: ", error.note) from None
     if not names:
         raise DataError(f"{file.place}: the file has no columns")
     return names

@@ -137,7 +137,7 @@ def load_graph(path: str | os.PathLike[str]) -> PDAG:
         return reader(content)
     except FormatError as error:
         where = f"{path}, line {error.line}" if error.line else f"{path}"
-        raise FileError(f"{where}: {error}") from None
+        raise FileError(f"{where}: ", error.message) from None
     except GraphError as error:
         raise GraphError(f"{path}: {error}") from None
 

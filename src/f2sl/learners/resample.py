@@ -92,7 +92,8 @@ class Resampling:
                 warnings.simplefilter("ignore", F2SLWarning)
                 fitted = type(self.learner)(**options).read_and_fit(drawn, {}, remarked=False)
         except DataError as error:
-            raise DataError(f"replicate {number + 1}, of {drawn.n_rows:,} resampled rows: {error}") from None
+            where = f"replicate {number + 1}, of {drawn.n_rows:,} resampled rows: "
+            raise DataError(where, error.note) from None
         links = np.concatenate([self.links_of(fitted.graph_), self.links_of(required)])
         return Replicate(number, np.sort(links), fitted.complete_)
 

@@ -111,7 +111,7 @@ def read_network(path: str | os.PathLike[str]) -> BayesianNetwork:
         raise FileError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
     except FormatError as error:
         where = f"{path}, line {error.line}" if error.line else f"{path}"
-        raise FileError(f"{where}: {error}") from None
+        raise FileError(f"{where}: ", error.message) from None
 
 
 def _unpacked(content: bytes) -> bytes:

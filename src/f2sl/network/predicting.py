@@ -56,7 +56,7 @@ def predict(
                         weights, means, _ = asked.answer(codes, x)
                         found[part] = (weights * means).sum(axis=0)
                 except DataError as error:
-                    raise DataError(f"row {part[0]} (counted from 0) or one like it: {error}") from None
+                    raise DataError(f"row {part[0]} (counted from 0) or one like it: ", error.note) from None
     if states is None or probabilities:
         return found
     return typed(states, rows.target)[found.argmax(axis=1)]

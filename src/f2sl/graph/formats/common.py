@@ -20,7 +20,7 @@ class FormatError(Exception):
 
     def __init__(self, message: str, line: int = 0) -> None:
         super().__init__(message)
-        self.line = line
+        self.message, self.line = message, line
 
 
 def decoded(content: bytes) -> str:
