@@ -30,7 +30,7 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=5)
     options = parser.parse_args()
     network = f2sl.load_network("alarm")
-    data = network.sample(ROWS, seed=1)
+    data = network.sample(ROWS, random_state=1)
     engine = MemoryEngine(open_table(data).in_name_order())
     tasks = {GRAM_PRODUCT: gram_product()}
     tasks |= {

@@ -150,8 +150,8 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     asked = parser.parse_args()
     edges = int(EDGES_PER_VARIABLE * asked.variables)
-    network = f2sl.random_network(asked.variables, edges, states=(STATES, STATES), seed=1)
-    table = sample_table(network, asked.rows, seed=1)
+    network = f2sl.random_network(asked.variables, edges, states=(STATES, STATES), random_state=1)
+    table = sample_table(network, asked.rows, random_state=1)
     print(f"{table.n_variables:,} variables, {table.n_rows:,} rows, {os.cpu_count()} cores")
     compare_workers(table, asked.rounds)
     with tempfile.TemporaryDirectory() as folder:

@@ -91,7 +91,7 @@ def least(arguments: list[str], cache: Path) -> str:
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "alarm.csv"
-        f2sl.load_network("alarm").sample(1000, seed=1).to_csv(table, index=False)
+        f2sl.load_network("alarm").sample(1000, random_state=1).to_csv(table, index=False)
         modules = "import compileall, f2sl; compileall.compile_dir(f2sl.__path__[0], quiet=1)"
         run(["-c", modules], Path(folder))
         print("import numba:", least(["-c", "import numba"], Path(folder)))

@@ -226,8 +226,8 @@ def write_page(results: dict[Key, dict[str, Any]]) -> None:
 def speed(replicates: int) -> None:
     """Print how many single fits the replicates take, and as many single fits one after another."""
     cases: Sequence[tuple[str, str, Callable[[], Any]]] = (
-        ("f2sl-h", "alarm", lambda: f2sl.load_network("alarm").sample(ROWS, seed=1)),
-        ("f2sl-c", "gene-like", lambda: f2sl.load_network("gene-like").sample(ROWS, seed=1)),
+        ("f2sl-h", "alarm", lambda: f2sl.load_network("alarm").sample(ROWS, random_state=1)),
+        ("f2sl-c", "gene-like", lambda: f2sl.load_network("gene-like").sample(ROWS, random_state=1)),
     )
     for learner, network, sample in cases:
         frame = sample()
@@ -256,7 +256,7 @@ def speed(replicates: int) -> None:
 
 def in_threads(learner: str, table: Any, replicates: int, method: str) -> float:
     """Time the same replicates in as many threads as `bootstrap` starts processes."""
-    resampling = Resampling(STRUCTURE.create(learner, {"n_jobs": 1}), table.names, method, seed=0)
+    resampling = Resampling(STRUCTURE.create(learner, {"n_jobs": 1}), table.names, method, random_state=0)
     started = time.perf_counter()
     with ThreadPoolExecutor(resolve_jobs(None)) as pool:
         list(pool.map(lambda number: resampling.run(table, number), range(replicates)))
@@ -269,7 +269,7 @@ def processor_times(learner: str, frame: Any, table: Any, method: str, rounds: i
     All on one core, in turn, so that what else the machine does slows all of them alike.
     """
     one_core = {"n_jobs": 1}
-    resampling = Resampling(STRUCTURE.create(learner, one_core), table.names, method, seed=0)
+    resampling = Resampling(STRUCTURE.create(learner, one_core), table.names, method, random_state=0)
     work: list[Callable[[int], Any]] = [
         lambda number: resampling.run(table, number),
         lambda _: STRUCTURE.create(learner, one_core).fit(frame),

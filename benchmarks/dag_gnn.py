@@ -29,13 +29,13 @@ def main() -> None:
     )
     for epochs in options.epochs:
         distances = []
-        for seed in range(options.networks):
-            network = f2sl.random_network(VARIABLES, EDGES, kind="number", seed=seed)
-            model = f2sl.DAGGNN(epochs=epochs).fit(network.sample(ROWS, seed=seed))
+        for random_state in range(options.networks):
+            network = f2sl.random_network(VARIABLES, EDGES, kind="continuous", random_state=random_state)
+            model = f2sl.DAGGNN(epochs=epochs).fit(network.sample(ROWS, random_state=random_state))
             found = f2sl.compare(network, model, convention="paper")
             distances.append(found.shd)
             print(
-                f"{epochs:>6}{seed:>9}{found.shd:>6}{found.reverse:>9}{found.miss:>6}{found.extra:>7}"
+                f"{epochs:>6}{random_state:>9}{found.shd:>6}{found.reverse:>9}{found.miss:>6}{found.extra:>7}"
                 f"{model.n_steps_:>10,}{model.timings_['total']:>9.1f}",
                 flush=True,
             )

@@ -55,7 +55,7 @@ IDENTIFIERS = (
 )
 MOST_LABELS = 20
 """Distinct labels of a column of text; one with more is left out."""
-SCORES = {"states": "bds", "number": "bic-g", "mixed": "dg-bic"}
+SCORES = {"discrete": "bds", "continuous": "bic-g", "mixed": "dg-bic"}
 RESULTS = Path(__file__).parent / "results" / "decided.jsonl"
 PAGE = Path(__file__).parent.parent / "docs" / "evidence" / "confidence.md"
 
@@ -97,7 +97,7 @@ def measured(key: Key) -> dict[str, Any]:
     started = time.process_time()
     f2sl.F2SLh(**options, stability=0).fit(table)
     learning = time.process_time() - started
-    resampling = Resampling(model, table.names, BOOTSTRAP, seed=1)
+    resampling = Resampling(model, table.names, BOOTSTRAP, random_state=1)
     graph = model.graph_
     arrows = graph.directed_edges
     links = [int(resampling.links_of(f2sl.PDAG(graph.nodes, [arrow]))[0]) for arrow in arrows]

@@ -24,7 +24,7 @@ SCORES = ("bdeu", "bic")
 
 def columns(network: str, k: int):
     """The first columns by name, and a thousand rows of them."""
-    frame = f2sl.load_network(network).sample(ROWS, seed=1)
+    frame = f2sl.load_network(network).sample(ROWS, random_state=1)
     return frame[sorted(frame.columns)[:k]]
 
 

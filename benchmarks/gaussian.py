@@ -29,17 +29,17 @@ LEARNERS = "f2sl-c,f2sl-s,pc-stable,mmhc-c,mmhc,gsbn,tc"
 DELTAS = (0.0025, 0.01, 0.0225, 0.05, 0.1)
 
 
-def linear_data(variables: int, edges: int, rows: int, seed: int) -> tuple[Any, DAG]:
+def linear_data(variables: int, edges: int, rows: int, random_state: int) -> tuple[Any, DAG]:
     """Draw a network and rows of it."""
-    network = f2sl.random_network(variables, edges, kind="number", seed=seed)
-    return network.sample(rows, seed=seed), network.graph
+    network = f2sl.random_network(variables, edges, kind="continuous", random_state=random_state)
+    return network.sample(rows, random_state=random_state), network.graph
 
 
 def accuracy(learners: list[str], networks: int, edges: int) -> None:
     """Print how right each learner is on networks of 100 variables."""
     print(f"\n100 variables, {edges} edges, {ROWS:,} rows, means over {networks} networks")
     print(f"{'':<12}{'skeleton F1':>12}{'SHD':>8}{'SHD of CPDAGs':>15}{'seconds':>9}")
-    data = [linear_data(100, edges, ROWS, seed) for seed in range(networks)]
+    data = [linear_data(100, edges, ROWS, random_state) for random_state in range(networks)]
     for name in learners:
         f2sl.learn(data[0][0], name)  # compiles what is not yet in the cache
         figures = []
@@ -60,7 +60,7 @@ def thresholds(networks: int) -> None:
     print(f"\nF2SL-c, 100 variables, 100 edges: SHD by delta, means over {networks} networks")
     print(f"{'rows':>8}" + "".join(f"{delta:>10g}" for delta in DELTAS))
     for rows in (300, 1000, 5000):
-        data = [linear_data(100, 100, rows, seed) for seed in range(networks)]
+        data = [linear_data(100, 100, rows, random_state) for random_state in range(networks)]
         means = [
             np.mean(
                 [
@@ -76,7 +76,7 @@ def thresholds(networks: int) -> None:
 def timed(name: str, variables: int, edges: int, answer: Any) -> None:
     """Run in a process of its own: learn once, tell the seconds and how right it is."""
     warnings.simplefilter("ignore")
-    frame, truth = linear_data(variables, edges, ROWS, seed=1)
+    frame, truth = linear_data(variables, edges, ROWS, random_state=1)
     if name == "causal-learn PC":
         from causallearn.search.ConstraintBased.PC import pc
 

@@ -44,9 +44,9 @@ def main() -> None:
     for name in arguments.networks:
         network = f2sl.load_network(name)
         known = tiers_of(network.graph)
-        for seed in range(arguments.sets):
-            frame = network.sample(ROWS, seed=seed)
-            columns = np.random.default_rng(seed).permutation(frame.columns)
+        for random_state in range(arguments.sets):
+            frame = network.sample(ROWS, random_state=random_state)
+            columns = np.random.default_rng(random_state).permutation(frame.columns)
             table = f2sl.open_table(frame[columns])
             for learner in LEARNERS:
                 for informed in (False, True):
@@ -62,7 +62,9 @@ def main() -> None:
                     if informed and (against := known.check(model.graph_)):
                         raise SystemExit(f"{learner} on {name}: {against}")
                     seconds = time.perf_counter() - started
-                    print(f"  {name} {seed} {learner} {informed}: {shd} in {seconds:.1f} s", flush=True)
+                    print(
+                        f"  {name} {random_state} {learner} {informed}: {shd} in {seconds:.1f} s", flush=True
+                    )
     for classes in (False, True):
         report(arguments.networks, found, classes)
 

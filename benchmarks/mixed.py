@@ -149,23 +149,23 @@ def skewed(frame: Any, data_set: int) -> Any:
 @lru_cache(maxsize=2)
 def data(network: str, rows: int, data_set: int) -> tuple[Any, f2sl.DAG]:
     """Draw a data set with shuffled columns and new names; columns with one value are left out."""
-    seed = seed_of(rows, data_set)
+    random_state = seed_of(rows, data_set)
     name = network.removesuffix("-skewed")
     if name.startswith(("shift-", "logit-")):
         kind, size = name.split("-")
         frame, truth = drawn(kind, int(size), rows, data_set)
     elif name.startswith("random-"):
         n, percent = map(int, name.split("-")[1:])
-        how: dict[str, Any] = {"kind": "mixed", "share_numbers": percent / 100, "seed": data_set}
+        how: dict[str, Any] = {"kind": "mixed", "share_continuous": percent / 100, "random_state": data_set}
         net = f2sl.random_network(n, round(EDGES * n), MAX_PARENTS, **how)
-        frame, truth = net.sample(rows, seed=seed), net.graph
+        frame, truth = net.sample(rows, random_state=random_state), net.graph
     else:
         hidden = f2sl.load_network(name)
-        observed = observed_as_numbers(hidden, seed=data_set).sample(rows, seed=seed)
+        observed = observed_as_numbers(hidden, random_state=data_set).sample(rows, random_state=random_state)
         frame, truth = observed[list(hidden.variables)], hidden.graph
     if network != name:
         frame = skewed(frame, data_set)
-    dealing = np.random.default_rng(seed)
+    dealing = np.random.default_rng(random_state)
     new = [f"V{number:05d}" for number in dealing.permutation(len(truth.nodes)).tolist()]
     renamed = frame.rename(columns=dict(zip(truth.nodes, new, strict=True)))[
         dealing.permutation(new).tolist()

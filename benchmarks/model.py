@@ -36,7 +36,7 @@ from stream import write_files
 
 STATES, WIDE_ROWS, EDGES_PER_VARIABLE = 3, 1000, 1.2
 READ, PAIRS, TESTS = "reading the table", "measuring all pairs", "looking for v-structures"
-REDUNDANT, ORIENT, REST = "dropping redundant neighbours", "orienting edges", "all else"
+REDUNDANT, ORIENT, REST = "dropping redundant neighbors", "orienting edges", "all else"
 SMALL_WIDE, CHECKED_WIDE, PAPER_WIDE = (5_000, 20_000), 40_000, 1_000_000
 Shape = tuple[int, int, int]
 """Variables, rows and files of a tall table."""
@@ -106,8 +106,8 @@ def learn(client: Client, data: Any) -> Run:
 
 def learn_wide(client: Client, n: int) -> Run:
     """Learn a table with many variables, which is in memory here."""
-    network = f2sl.random_network(n, round(EDGES_PER_VARIABLE * n), states=(STATES, STATES), seed=1)
-    return learn(client, np.ascontiguousarray(sample_table(network, WIDE_ROWS, seed=1).codes.T))
+    network = f2sl.random_network(n, round(EDGES_PER_VARIABLE * n), states=(STATES, STATES), random_state=1)
+    return learn(client, np.ascontiguousarray(sample_table(network, WIDE_ROWS, random_state=1).codes.T))
 
 
 def learn_tall(client: Client, shape: Shape) -> tuple[Run, float]:

@@ -33,9 +33,9 @@ from f2sl.errors import F2SLWarning
 ROWS = 1000
 
 
-def uniform(variables: int, edges: int, seed: int) -> f2sl.GaussianNetwork:
+def uniform(variables: int, edges: int, random_state: int) -> f2sl.GaussianNetwork:
     """Draw a network whose edges are any pairs, along an order drawn at random."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     names = rng.permutation([f"x{i:02}" for i in range(variables)]).tolist()
     pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
     chosen = [pairs[i] for i in rng.choice(len(pairs), edges, replace=False)]
@@ -46,8 +46,8 @@ def uniform(variables: int, edges: int, seed: int) -> f2sl.GaussianNetwork:
     )
 
 
-def hubs(variables: int, edges: int, seed: int) -> f2sl.GaussianNetwork:
-    return f2sl.random_network(variables, edges, kind="number", seed=seed)
+def hubs(variables: int, edges: int, random_state: int) -> f2sl.GaussianNetwork:
+    return f2sl.random_network(variables, edges, kind="continuous", random_state=random_state)
 
 
 FAMILIES: dict[str, Callable[[int, int, int], f2sl.GaussianNetwork]] = {"uniform": uniform, "hubs": hubs}
@@ -86,9 +86,9 @@ def table(family: str, variables: int, edges: int, networks: int) -> None:
     shds: dict[str, list[float]] = {name: [] for name in names}
     spent: dict[str, list[float]] = {name: [] for name in names}
     equal = 0
-    for seed in range(networks):
-        network = FAMILIES[family](variables, edges, seed)
-        frame = network.sample(ROWS, seed=seed)
+    for random_state in range(networks):
+        network = FAMILIES[family](variables, edges, random_state)
+        frame = network.sample(ROWS, random_state=random_state)
         graphs = {}
         for name, learn in names.items():
             started = time.perf_counter()
@@ -99,7 +99,8 @@ def table(family: str, variables: int, edges: int, networks: int) -> None:
         same = set(graphs["expm"].directed_edges) == set(graphs.get("gcastle", network.graph).directed_edges)
         equal += same
         print(
-            f"{seed:>8}{cells}" + (f"{'yes' if same else 'no':>17}" if "gcastle" in names else ""), flush=True
+            f"{random_state:>8}{cells}" + (f"{'yes' if same else 'no':>17}" if "gcastle" in names else ""),
+            flush=True,
         )
     means = "".join(f"{np.mean(shds[name]):>6.1f}{np.mean(spent[name]):>10.2f}" for name in names)
     print(f"{'mean':>8}{means}" + (f"{equal:>17}" if "gcastle" in names else ""), flush=True)

@@ -47,7 +47,7 @@ def searched(browser: Chromium, text: str) -> float:
 def main() -> None:
     if BROWSER is None:
         sys.exit(WHY_NONE)
-    wide = f2sl.random_network(variables=1000, edges=1500, max_parents=3, states=(2, 3), seed=1)
+    wide = f2sl.random_network(variables=1000, edges=1500, max_parents=3, states=(2, 3), random_state=1)
     shown = {"1,000 variables, 1,500 edges": wide.graph}
     shown |= {name: f2sl.load_network(name).graph for name in ("alarm", "munin")}
     print(f"{'':30}{'written':>10}{'size':>10}{'usable':>10}{'search':>10}")

@@ -101,7 +101,7 @@ def pc_lines(data: Data) -> Iterator[Line]:
     for cell in CELLS:
         scores, gaps = [], []
         for truth, table, names in data[cell]:
-            model = f2sl.learn(table, "f2sl-c", ties="keep", names=names, kinds="states")
+            model = f2sl.learn(table, "f2sl-c", ties="keep", names=names, kinds="discrete")
             found = f2sl.compare_pc(truth, model.pc_)
             scores.append((found.precision, found.recall, found.f1))
             gap = f2sl.compare(truth, model)
@@ -142,12 +142,12 @@ def shd_lines(data: Data, with_shuffled: bool) -> Iterator[Line]:
             as_listed, shuffled = [], []
             for number, (truth, table, names) in enumerate(data[cell]):
                 learn = partial(f2sl.learn, algorithm=name.lower(), symmetry=symmetry, ties=ties)
-                as_listed.append(shd(learn(table, names=names, kinds="states"), truth))
+                as_listed.append(shd(learn(table, names=names, kinds="discrete"), truth))
                 if not with_shuffled:
                     continue
                 dealt = np.random.default_rng(number).permutation(names).tolist()
                 renamed = f2sl.DAG.from_arrays(dealt, truth.directed_array)
-                shuffled.append(shd(learn(table, names=dealt, kinds="states"), renamed))
+                shuffled.append(shd(learn(table, names=dealt, kinds="discrete"), renamed))
             limit = SHD_LIMITS[name, setting].get(cell)
             paper = F2SL_C[cell][0] if name == "F2SL-c" else F2SL_S[cell]
             yield Line(

@@ -58,7 +58,7 @@ def load(source: Supplement, rows: int, sets: int, shuffled: bool) -> list[DataS
 
 def of_pc_learner(algorithm: str, data: DataSet) -> tuple[dict[str, float], float]:
     """The rates of one data set, and the seconds."""
-    ordered = open_table(data.table, names=data.names, kinds="states").in_name_order()
+    ordered = open_table(data.table, names=data.names, kinds="discrete").in_name_order()
     with MemoryEngine(ordered) as engine:
         started = time.perf_counter()
         sets = LOCAL.create(algorithm, PC_OPTIONS[algorithm]).learn_all(engine)
@@ -69,7 +69,7 @@ def of_pc_learner(algorithm: str, data: DataSet) -> tuple[dict[str, float], floa
 
 def of_structure_learner(algorithm: str, data: DataSet) -> tuple[dict[str, float], float]:
     """Errors and rates of one data set, and the seconds."""
-    model = f2sl.learn(data.table, algorithm, names=data.names, kinds="states")
+    model = f2sl.learn(data.table, algorithm, names=data.names, kinds="discrete")
     found = f2sl.compare(data.truth, model.dag_, convention="paper").as_dict()
     figures = {name.removeprefix("arrowhead_"): value for name, value in found.items()}
     return figures, model.timings_["total"]

@@ -26,10 +26,10 @@ LARGEST = 100
 Situation = tuple[list[str], dict[str, str], dict[str, str]]
 
 
-def situations(network: f2sl.BayesianNetwork, seed: int) -> Iterator[Situation]:
+def situations(network: f2sl.BayesianNetwork, random_state: int) -> Iterator[Situation]:
     """Yield what is asked for, what is observed and what is set."""
-    row = network.sample(1, seed=seed).iloc[0].astype(str)
-    names = np.random.default_rng(seed).permutation(network.variables).tolist()
+    row = network.sample(1, random_state=random_state).iloc[0].astype(str)
+    names = np.random.default_rng(random_state).permutation(network.variables).tolist()
     for n_observed, n_set in ((0, 0), (3, 0), (2, 1)):
         given = n_observed + n_set
         yield names[given:], row[names[:n_observed]].to_dict(), row[names[n_observed:given]].to_dict()
@@ -70,10 +70,10 @@ class Pgmpy:
         return dict(zip(factor.state_names[name], factor.values.tolist(), strict=True))
 
 
-def compared(network: f2sl.BayesianNetwork, seed: int = 1, most: int | None = None) -> dict[str, Any]:
+def compared(network: f2sl.BayesianNetwork, random_state: int = 1, most: int | None = None) -> dict[str, Any]:
     """Return the largest difference to each peer, and how many questions there were."""
     found: dict[str, Any] = {"questions": 0, "pyagrum": 0.0, "pgmpy": 0.0}
-    for asked, evidence, do in situations(network, seed):
+    for asked, evidence, do in situations(network, random_state):
         peers: dict[str, Any] = {"pyagrum": PyAgrum(network, do), "pgmpy": Pgmpy(network, do)}
         for name in asked[:most]:
             ours = network.query(name, evidence, do)

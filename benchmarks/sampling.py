@@ -11,18 +11,18 @@ VARIABLES, ROWS, STATES = 801, 1000, 3
 GRAM_PRODUCT = "one-hot Gram product (float32)"
 
 
-def independent(variables: int, rows: int, states: int = 3, seed: int = 0) -> NDArray[np.int64]:
+def independent(variables: int, rows: int, states: int = 3, random_state: int = 0) -> NDArray[np.int64]:
     """Columns that have nothing to do with each other."""
-    return np.random.default_rng(seed).integers(0, states, (rows, variables))
+    return np.random.default_rng(random_state).integers(0, states, (rows, variables))
 
 
-def sparse_network(variables: int, rows: int, states: int = 3, seed: int = 0) -> NDArray[np.int64]:
+def sparse_network(variables: int, rows: int, states: int = 3, random_state: int = 0) -> NDArray[np.int64]:
     """Rows sampled from a random network with about 1.2 edges for each variable, columns shuffled.
 
     Each variable has 0 to 3 parents among the earlier ones; a row of its probability table prefers one
     state, with a weight drawn from 0.5 to 0.9.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     table = np.empty((rows, variables), np.int64)
     for v in range(variables):
         n_parents = min(v, int(rng.choice([0, 1, 2, 3], p=[0.2, 0.5, 0.2, 0.1])))

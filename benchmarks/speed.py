@@ -4,7 +4,7 @@
     python benchmarks/speed.py --quick    # without the table of sizes
 
 Every time is the least of several interleaved, warm runs: these machines are shared, and what a
-neighbour does only ever adds.
+neighbor does only ever adds.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ def table_of_sizes(repeats: int) -> None:
             runs = [f2sl.F2SLc().fit(data).timings_ for _ in range(repeats)]
             best = min(runs, key=lambda t: t["total"])
             seconds.append(best["total"])
-            pair_seconds.append(min(t["neighbours"] for t in runs))
-            parts = (best[name] for name in ("total", "neighbours", "orientation"))
+            pair_seconds.append(min(t["neighbors"] for t in runs))
+            parts = (best[name] for name in ("total", "neighbors", "orientation"))
             print(f"{n:>10,} {rows:>8,} " + " ".join(f"{part:>9.3f}" for part in parts))
         size = np.log([pair[axis] for pair in sizes])
         whole, pairs = (np.polyfit(size[-3:], np.log(s[-3:]), 1)[0] for s in (seconds, pair_seconds))

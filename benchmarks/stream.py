@@ -46,9 +46,9 @@ def write_files(
     states: tuple[int, int] | None = None,
 ) -> int:
     """Draw the table and write it, file by file; gives its bytes on disk."""
-    network = f2sl.random_network(columns, columns * 6 // 5, states=states, seed=1)
+    network = f2sl.random_network(columns, columns * 6 // 5, states=states, random_state=1)
     for number, first in enumerate(range(0, rows, rows_per_file)):
-        drawn = pa.Table.from_pandas(network.sample(min(rows_per_file, rows - first), seed=number))
+        drawn = pa.Table.from_pandas(network.sample(min(rows_per_file, rows - first), random_state=number))
         path = folder / f"part-{number:04d}.{kind}"
         if kind == "csv":
             csv.write_csv(pa.table([c.cast(pa.string()) for c in drawn.columns], drawn.column_names), path)

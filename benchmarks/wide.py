@@ -105,9 +105,11 @@ def measure(n: int) -> dict:
     """All stages of one size, in this process."""
     watch = Stopwatch()
     with watch.stage("drawing a network"):
-        network = f2sl.random_network(n, round(EDGES_PER_VARIABLE * n), states=(STATES, STATES), seed=1)
+        network = f2sl.random_network(
+            n, round(EDGES_PER_VARIABLE * n), states=(STATES, STATES), random_state=1
+        )
     with watch.stage("sampling"):
-        table = sample_table(network, ROWS, seed=1)
+        table = sample_table(network, ROWS, random_state=1)
     truth = network.graph
     del network
     f2sl.F2SLc().fit(table.codes[:100].T)  # compiles, or loads what was compiled

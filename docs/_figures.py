@@ -18,7 +18,7 @@ def draw(folder: Path) -> None:
     """Write all figures to `folder`."""
     plt.rcParams.update({"svg.hashsalt": "f2sl", "svg.fonttype": "none", "font.size": 10})
     network = f2sl.load_network("asia")
-    table = f2sl.open_table(network.sample(1000, seed=2))
+    table = f2sl.open_table(network.sample(1000, random_state=2))
     model = f2sl.F2SLc(delta=DELTA).fit(table)
     named = f2sl.learn_pc(table, delta=DELTA)
     f2sl.plot(f2sl.learn(f2sl.load_example("asia"), "f2sl-h"), folder / "start-asia.svg")
@@ -96,7 +96,7 @@ def _symmetry(named: Any, names: list[str]) -> Any:
     axes.set(xlim=(-0.6, len(names) - 0.4), ylim=(len(names) - 0.4, -0.6))
     axes.grid(alpha=0.25)
     axes.set_axisbelow(True)
-    axes.set_title("Each row: the neighbours that one variable names", fontsize=11)
+    axes.set_title("Each row: the neighbors that one variable names", fontsize=11)
     for color, text in ((KEPT, "both name each other: a link"), (RULE, "one-sided: no link")):
         axes.scatter([], [], s=90, marker="s", color=color, label=text)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.02), ncols=2, frameon=False)

@@ -26,11 +26,11 @@ model.graph_.to_frame().sort_values("weight", ascending=False).head(5)
 other = f2sl.learn(wines, "pc-stable")
 
 
-def links(graph):
+def edges(graph):
     return {frozenset(edge) for edge in [*graph.directed_edges, *graph.undirected_edges]}
 
 
-by_score, by_tests = links(model.graph_), links(other.graph_)
+by_score, by_tests = edges(model.graph_), edges(other.graph_)
 print(f"{len(by_score)} links by f2sl-h, {len(by_tests)} by pc-stable, {len(by_score & by_tests)} by both")
 
 # %%

@@ -13,7 +13,7 @@ import f2sl
 
 survey = sm.datasets.anes96.load_pandas().data.drop(columns="popul")
 table = f2sl.open_table(survey, bins=4)
-found = f2sl.bootstrap(table, f2sl.F2SLh(), replicates=100, seed=0)
+found = f2sl.bootstrap(table, f2sl.F2SLh(), replicates=100, random_state=0)
 found.to_frame().head(8)
 
 # %%

@@ -12,8 +12,8 @@ import time
 
 import f2sl
 
-network = f2sl.tile(f2sl.load_network("alarm"), 135, seed=1)
-table = f2sl.open_table(network.sample(1000, seed=1))
+network = f2sl.tile(f2sl.load_network("alarm"), 135, random_state=1)
+table = f2sl.open_table(network.sample(1000, random_state=1))
 print(table)
 
 # %%

@@ -17,7 +17,7 @@ import f2sl
 folder = Path(tempfile.mkdtemp())
 network = f2sl.load_network("alarm")
 for part in range(5):
-    network.sample(100_000, seed=part).to_parquet(folder / f"part-{part}.parquet")
+    network.sample(100_000, random_state=part).to_parquet(folder / f"part-{part}.parquet")
 
 # %%
 # Learn within 16 MB, the smallest limit. It applies to the data; Python and its libraries need more.

@@ -15,7 +15,7 @@ deltas = [0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2]
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
 for name in ["child", "mildew", "hailfinder", "alarm", "insurance"]:
     network = f2sl.load_network(name)
-    table = f2sl.open_table(network.sample(1000, seed=1))
+    table = f2sl.open_table(network.sample(1000, random_state=1))
     found = [f2sl.compare_pc(network.graph, f2sl.learn_pc(table, delta=delta)).f1 for delta in deltas]
     axes.plot(deltas, found, marker="o", markersize=4, label=name)
 axes.set(xlabel="threshold delta", ylabel="F1 of parents and children", ylim=(0, 1))

@@ -12,7 +12,7 @@ right.
 import f2sl
 
 truth = f2sl.load_network("asia")
-table = f2sl.open_table(truth.sample(20_000, seed=1))
+table = f2sl.open_table(truth.sample(20_000, random_state=1))
 tiers = [["asia", "smoke"], ["tub", "lung", "bronc"], ["either"], ["xray", "dysp"]]
 known = f2sl.Knowledge(tiers=tiers, within_tiers=False)
 model = f2sl.learn(table, "f2sl-h", knowledge=known)

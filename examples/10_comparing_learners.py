@@ -12,7 +12,7 @@ import time
 import f2sl
 
 network = f2sl.load_network("alarm")
-table = f2sl.open_table(network.sample(1000, seed=1))
+table = f2sl.open_table(network.sample(1000, random_state=1))
 models = {}
 for name in ["f2sl-c", "f2sl-h", "mmhc", "pc-stable"]:
     started = time.perf_counter()

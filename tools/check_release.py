@@ -31,7 +31,7 @@ COMMANDS = (
     "example asia --out asia.csv --truth truth.json",
     "check asia.csv",
     "learn asia.csv --out graph.json --plot graph.svg --page page.html --truth truth.json",
-    "sample asia --rows 200 --seed 1 --out sampled.parquet",
+    "sample asia --rows 200 --random-state 1 --out sampled.parquet",
     "compare graph.json truth.json",
 )
 

@@ -5,7 +5,7 @@
     python tools/golden.py compare before.jsonl after.jsonl
 
 A record has one line for each learner, table and engine: hashes of the graph and of its equivalence class,
-or of the sets of neighbours; the score; the numbers of tests and families; the processor seconds of a warm
+or of the sets of neighbors; the score; the numbers of tests and families; the processor seconds of a warm
 run; or the class of the error. `compare` prints each difference in one line and the ratio of seconds of
 each learner, and fails if there is a difference. Only the first part of this file knows f2sl: after a name
 has changed there, that part is to record versions from before and after.
@@ -99,7 +99,7 @@ EVERY_TABLE = ("f2sl-h", "f2sl-c", "f2sl-s", "pc-stable")
 """Learners that meet all tables; the others meet some of each sort."""
 
 ENGINES = ("memory", "stream", "dask")
-KIND_NAMES = {"states": "discrete", "number": "continuous"}
+KIND_NAMES = {"discrete": "discrete", "continuous": "continuous"}
 """Older names of the kinds of columns."""
 
 

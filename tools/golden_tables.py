@@ -59,9 +59,9 @@ def bundled_network(name: str) -> dict[str, tuple[list[str], list[str], dict[tup
     return network
 
 
-def sampled(name: str, n_rows: int, seed: int = 1) -> pd.DataFrame:
+def sampled(name: str, n_rows: int, random_state: int = 1) -> pd.DataFrame:
     """Sample rows of a bundled network."""
-    network, rng = bundled_network(name), np.random.default_rng(seed)
+    network, rng = bundled_network(name), np.random.default_rng(random_state)
     columns: dict[str, np.ndarray[Any, Any]] = {}
     while len(columns) < len(network):
         for child, (states, parents, table) in network.items():
@@ -82,10 +82,10 @@ def parents_at_random(n: int, most: int, rng: Generator) -> list[list[int]]:
 
 
 def random_discrete(
-    n: int, n_rows: int, seed: int, most_states: int = 4, codes: int | None = None
+    n: int, n_rows: int, random_state: int, most_states: int = 4, codes: int | None = None
 ) -> pd.DataFrame:
     """Draw a network of discrete variables and its rows: labels, or integers that begin with `codes`."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     columns: list[np.ndarray[Any, Any]] = []
     for parents in parents_at_random(n, 3, rng):
         k = rng.integers(2, most_states + 1)
@@ -100,10 +100,10 @@ def random_discrete(
 
 
 def random_continuous(
-    n: int, n_rows: int, seed: int, shape: Callable[[Any], Any] = lambda x: x
+    n: int, n_rows: int, random_state: int, shape: Callable[[Any], Any] = lambda x: x
 ) -> pd.DataFrame:
     """Draw linear equations with normal noise and their rows; `shape` is applied to every second column."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     columns: list[np.ndarray[Any, Any]] = []
     for parents in parents_at_random(n, 3, rng):
         weights = rng.uniform(0.4, 1.2, len(parents)) * rng.choice([-1, 1], len(parents))
@@ -115,9 +115,11 @@ def random_continuous(
     return pd.DataFrame({f"x{v}": shape(columns[v]) if v % 2 else columns[v] for v in order}).round(6)
 
 
-def random_mixed(n: int, n_rows: int, seed: int, shape: Callable[[Any], Any] = lambda x: x) -> pd.DataFrame:
+def random_mixed(
+    n: int, n_rows: int, random_state: int, shape: Callable[[Any], Any] = lambda x: x
+) -> pd.DataFrame:
     """Draw a network whose discrete variables cut a sum of their parents, and its rows."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     hidden, columns = [], {}
     for v, parents in enumerate(parents_at_random(n, 3, rng)):
         weights = rng.uniform(0.5, 1.3, len(parents)) * rng.choice([-1, 1], len(parents))
@@ -133,9 +135,9 @@ def random_mixed(n: int, n_rows: int, seed: int, shape: Callable[[Any], Any] = l
     return pd.DataFrame({f"x{v}": columns[f"x{v}"] for v in rng.permutation(n)})
 
 
-def codes_and_labels(n_rows: int, seed: int) -> pd.DataFrame:
+def codes_and_labels(n_rows: int, random_state: int) -> pd.DataFrame:
     """Draw integers that stand for states, beside labels."""
-    frame = random_discrete(8, n_rows, seed, 10, 0)
+    frame = random_discrete(8, n_rows, random_state, 10, 0)
     return frame.assign(**{name: frame[name].map(lambda state: f"is {state}") for name in ("x0", "x5")})
 
 
@@ -164,7 +166,7 @@ def of_statsmodels(name: str, *columns: str, most: int = 1000, labels: tuple[str
 
 
 def cut(frame: pd.DataFrame, k: int) -> pd.DataFrame:
-    """Cut each column of numbers into k intervals with equally many rows."""
+    """Cut each continuous column into k intervals with equally many rows."""
     names = ["lowest", "low", "middle", "high", "highest"][:k]
     return frame.apply(lambda column: pd.qcut(column.rank(method="first"), k, labels=names).astype(str))
 

@@ -35,7 +35,7 @@ MOST_OF_EXACT = 10
 
 def tables(folder: Path) -> dict[str, Path]:
     """Write a table of each kind, with and without missing values; the mixed have both kinds of columns."""
-    states = f2sl.load_network("alarm").sample(N_ROWS, seed=1)
+    states = f2sl.load_network("alarm").sample(N_ROWS, random_state=1)
     rng = np.random.default_rng(1)
     values = rng.normal(size=(N_ROWS, 20))
     for i in range(2, 20):
@@ -43,8 +43,8 @@ def tables(folder: Path) -> dict[str, Path]:
     numbers = pd.DataFrame(values).add_prefix("number ")
     found = {}
     for kind, frame in (
-        ("states", states),
-        ("number", numbers),
+        ("discrete", states),
+        ("continuous", numbers),
         ("mixed", states.iloc[:, :12].join(numbers)),
     ):
         missing = frame.mask(rng.random(frame.shape) < SHARE_MISSING)

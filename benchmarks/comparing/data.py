@@ -39,7 +39,7 @@ MANY_SETS = (1, 2)
 
 
 def _tiled(name: str, copies: int) -> f2sl.BayesianNetwork:
-    return f2sl.tile(f2sl.load_network(name), copies, seed=1)
+    return f2sl.tile(f2sl.load_network(name), copies, random_state=1)
 
 
 TUNING: dict[str, Callable[[], f2sl.BayesianNetwork]] = {
@@ -74,9 +74,9 @@ def network_of(name: str) -> f2sl.BayesianNetwork:
 
 def draw(network: f2sl.BayesianNetwork, rows: int, data_set: int) -> DataSet:
     """Draw a data set, by its number."""
-    seed = seed_of(rows, data_set)
-    dealing = np.random.default_rng(seed)
-    frame = network.sample(rows, seed=seed)
+    random_state = seed_of(rows, data_set)
+    dealing = np.random.default_rng(random_state)
+    frame = network.sample(rows, random_state=random_state)
     old = list(network.graph.nodes)
     new = [f"V{number:05d}" for number in dealing.permutation(len(old)).tolist()]
     columns = dealing.permutation(new).tolist()

@@ -29,9 +29,9 @@ class Key(NamedTuple):
     data_set: int
 
 
-def with_gaps(frame: Any, mechanism: str, share: float, seed: int) -> Any:
+def with_gaps(frame: Any, mechanism: str, share: float, random_state: int) -> Any:
     """Take a share of the values away."""
-    dealing = np.random.default_rng(seed)
+    dealing = np.random.default_rng(random_state)
     gone = frame.copy()
     for place, column in enumerate(frame.columns):
         chance = np.full(len(frame), share)
@@ -50,8 +50,8 @@ def run(key: Key, begin: Callable[[], None]) -> Measured:
     data = draw(network_of(key.network), key.rows, key.data_set)
     frame, reading = data.frame, {}
     if key.way != COMPLETE:
-        seed = 1000 * key.data_set + key.share + (500 if key.mechanism == "mar" else 0)
-        frame, reading = with_gaps(frame, key.mechanism, key.share / 100, seed), {"missing": key.way}
+        random_state = 1000 * key.data_set + key.share + (500 if key.mechanism == "mar" else 0)
+        frame, reading = with_gaps(frame, key.mechanism, key.share / 100, random_state), {"missing": key.way}
     begin()
     started = time.perf_counter()
     try:

@@ -91,9 +91,9 @@ def with_parts(parts: Collection[str]) -> Any:
     part                    F2SL-h                            without
     ======================  ================================  ==========================================
     ``significance``        pairs are relevant by a test      by SU > 0.05
-    ``confirmed``           a redundant neighbour goes if a   by comparing SU alone
+    ``confirmed``           a redundant neighbor goes if a   by comparing SU alone
                             test confirms it
-    ``clean-up``            a neighbour goes if two others    only redundant ones go
+    ``clean-up``            a neighbor goes if two others    only redundant ones go
                             leave no trace of it
     ``or``                  one end of an edge names the      both do
                             other

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from f2sl.stats.answers import INDEPENDENT, UNRELIABLE, Answers
+from f2sl.stats.answers import INCONCLUSIVE, INDEPENDENT, Answers
 from f2sl.stats.tests.g2 import G2, G2Test
 
 
@@ -24,7 +24,7 @@ class _Decisive(G2Test):
 
     def ask(self, x: Any, y: Any, given: Any, enough: Any = None) -> Answers:
         answers = super().ask(x, y, given, enough)
-        inconclusive = answers.answer == UNRELIABLE
+        inconclusive = answers.answer == INCONCLUSIVE
         answers.answer[inconclusive], answers.strength[inconclusive] = INDEPENDENT, 0.0
         return answers
 

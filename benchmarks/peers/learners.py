@@ -61,7 +61,7 @@ def pdag(frame: Any, arrows: Iterable[Iterable[str]], lines: Iterable[Iterable[s
 
 
 def of_f2sl() -> dict[str, Learner]:
-    """Return what f2sl has for tables of states, each with its defaults.
+    """Return what f2sl has for discrete tables, each with its defaults.
 
     MMPC-i and MMHC-i treat inconclusive tests as PyBNesian does: the variables are independent.
     """

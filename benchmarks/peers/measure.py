@@ -39,7 +39,7 @@ class Sample(NamedTuple):
 
 def make_sample(network: str, rows: int) -> Sample:
     net = f2sl.load_network(network)
-    frame = net.sample(rows, seed=SEED).astype(str).astype("category")
+    frame = net.sample(rows, random_state=SEED).astype(str).astype("category")
     shuffled = np.random.default_rng(SEED).permutation(list(frame.columns)).tolist()
     digits = len(str(len(shuffled)))
     name = {old: f"x{place:0{digits}}" for place, old in enumerate(shuffled)}

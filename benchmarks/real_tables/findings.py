@@ -76,8 +76,8 @@ class Findings:
         """Edges between independent species and sex, with more rows."""
         for rows in (2000, 10_000, 50_000):
             wrong = missed = 0
-            for seed in range(8):
-                links = edges(people(rows, seed))
+            for random_state in range(8):
+                links = edges(people(rows, random_state))
                 wrong += frozenset(("species", "sex")) in links
                 missed += len(TRUE_LINKS - links)
             print(f"    {rows:,} rows: species and sex linked in {wrong} of 8; true edges missed {missed}")
@@ -99,12 +99,12 @@ class Findings:
         """Skewed copies of numbers: SHD of CPDAGs as drawn, skewed, and of normal scores of the skewed."""
         import f2sl
 
-        for kind, n_edges in (("mixed", 28), ("number", 30)):
+        for kind, n_edges in (("mixed", 28), ("continuous", 30)):
             shd: dict[str, list[int]] = {"as drawn": [], "skewed": [], "normal scores": []}
-            for seed in range(1, 7):
-                how: dict[str, Any] = {"share_numbers": 0.5} if kind == "mixed" else {}
-                network = f2sl.random_network(20, n_edges, kind=kind, seed=seed, **how)
-                drawn = pd.DataFrame(network.sample(1000, seed=seed))
+            for random_state in range(1, 7):
+                how: dict[str, Any] = {"share_continuous": 0.5} if kind == "mixed" else {}
+                network = f2sl.random_network(20, n_edges, kind=kind, random_state=random_state, **how)
+                drawn = pd.DataFrame(network.sample(1000, random_state=random_state))
                 bent = changed(
                     drawn, lambda z, i: (np.exp, np.power, norm.cdf)[i % 3](*((z, 3) if i % 3 == 1 else (z,)))
                 )
@@ -192,7 +192,12 @@ class Findings:
         """Dates."""
         refused = [name for name, line in self.results.items() if "date" in (line["error"] or "")]
         print(f"    refused because of a date: {len(refused)}:", *refused)
-        for options in (("--number", "Year"), ("--states", "Year"), ("--bins", "Year=4"), ("--drop", "Year")):
+        for options in (
+            ("--continuous", "Year"),
+            ("--discrete", "Year"),
+            ("--bins", "Year=4"),
+            ("--drop", "Year"),
+        ):
             found = self.learn("vega_datasets.cars", *options)
             print(f"    vega_datasets.cars {' '.join(options)}: {found['error'] or found['edges']}")
 
@@ -218,9 +223,9 @@ TRUE_LINKS = {
 }
 
 
-def people(rows: int, seed: int) -> dict[str, Any]:
+def people(rows: int, random_state: int) -> dict[str, Any]:
     """Draw independent species and sex, and four numbers, linear and shifted by both, much like penguins."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     species, sex = rng.integers(0, 3, rows), rng.integers(0, 2, rows)
 
     def shift(*by_species: float) -> Any:

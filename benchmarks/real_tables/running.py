@@ -105,7 +105,7 @@ def _resident(pid: int) -> int:
 
 def described(told: dict[str, Any], graph: dict[str, Any]) -> dict[str, Any]:
     """Return what the page needs of a graph; "decided" are its directions."""
-    discrete = {name: kind == "states" for name, kind in graph["read_as"].items()}
+    discrete = {name: kind == "discrete" for name, kind in graph["read_as"].items()}
     arrows, lines = told["graph"]["directed"], told["graph"]["undirected"]
     crossing = [(a, b) for a, b in arrows if discrete[a] != discrete[b]]
     return {

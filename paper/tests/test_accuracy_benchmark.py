@@ -42,7 +42,7 @@ def test_a_data_set_is_the_sample_under_new_names():
 
     net = f2sl.load_network("asia")
     data, again = draw(net, 50, 2), draw(net, 50, 2)
-    sample = net.sample(50, seed=seed_of(50, 2))
+    sample = net.sample(50, random_state=seed_of(50, 2))
     old_of = dict(zip(data.truth.nodes, net.graph.nodes, strict=True))
     assert sorted(data.frame.columns) == [f"V{place:05d}" for place in range(8)]
     assert list(data.frame.columns) != list(data.truth.nodes)

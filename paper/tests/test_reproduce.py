@@ -289,8 +289,8 @@ def test_nothing_to_read(tmp_path, made):
 # The data
 
 
-def four_columns(rows, seed=0):
-    return np.random.default_rng(seed).integers(0, 3, (rows, 4))
+def four_columns(rows, random_state=0):
+    return np.random.default_rng(random_state).integers(0, 3, (rows, 4))
 
 
 def test_the_papers_data(tmp_path):

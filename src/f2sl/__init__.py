@@ -53,9 +53,9 @@ if TYPE_CHECKING:
     from f2sl.learners.hill_climbing import HillClimbing as HillClimbing
     from f2sl.learners.hill_climbing import Tabu as Tabu
     from f2sl.learners.local.bamb import BAMB as BAMB
-    from f2sl.learners.local.by_neighbours import HITONMB as HITONMB
-    from f2sl.learners.local.by_neighbours import MMMB as MMMB
-    from f2sl.learners.local.by_neighbours import PCMB as PCMB
+    from f2sl.learners.local.by_neighbors import HITONMB as HITONMB
+    from f2sl.learners.local.by_neighbors import MMMB as MMMB
+    from f2sl.learners.local.by_neighbors import PCMB as PCMB
     from f2sl.learners.local.confirmed import ConfirmedFCBF as ConfirmedFCBF
     from f2sl.learners.local.fcbf import FCBF as FCBF
     from f2sl.learners.local.grow_shrink import GSMB as GSMB
@@ -150,7 +150,7 @@ _HOMES = {
     "GSBN": "learners.gsbn",
     "GSMB": "learners.local.grow_shrink",
     "HillClimbing": "learners.hill_climbing",
-    "HITONMB": "learners.local.by_neighbours",
+    "HITONMB": "learners.local.by_neighbors",
     "HITONPC": "learners.local.hiton_pc",
     "IAMB": "learners.local.grow_shrink",
     "InterIAMB": "learners.local.grow_shrink",
@@ -168,7 +168,7 @@ _HOMES = {
     "MI": "stats.measures.information",
     "MMHC": "learners.mmhc",
     "MMHCc": "learners.mmhc",
-    "MMMB": "learners.local.by_neighbours",
+    "MMMB": "learners.local.by_neighbors",
     "MMPC": "learners.local.mmpc",
     "MRMR": "learners.local.mrmr",
     "Note": "_notes",
@@ -176,7 +176,7 @@ _HOMES = {
     "open_table": "data.open",
     "option": "_options",
     "OptionError": "errors",
-    "PCMB": "learners.local.by_neighbours",
+    "PCMB": "learners.local.by_neighbors",
     "PCSimple": "learners.local.pc_simple",
     "PCStable": "learners.pc_stable",
     "PDAG": "graph",

@@ -71,13 +71,13 @@ def _writable(folder: Path) -> bool:
 _told: list[bool] = []
 
 
-def tell_of_first_run() -> None:
+def announce_first_run() -> None:
     """Report to the current display, once, that inner loops are compiled, if none are yet."""
     if nothing_compiled():
-        tell_of_compiling()
+        announce_compiling()
 
 
-def tell_of_compiling() -> None:
+def announce_compiling() -> None:
     """Report to the current display, once, that inner loops are compiled."""
     if not _told and note(COMPILING):
         _told.append(True)
@@ -86,7 +86,7 @@ def tell_of_compiling() -> None:
 _unwritable: list[bool] = []
 
 
-def tell_unwritable() -> None:
+def warn_unwritable() -> None:
     """Report to the current display, once, that machine code cannot be stored."""
     if not _unwritable and note(
         "cannot store the compiled loops, so every run compiles them again: no cache folder is "
@@ -140,7 +140,7 @@ class Helpers:
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._looked = self._first_run = False
+        self._started = self._first_run = False
         self._fit: tuple[str, str] | None = None  # the learner and the kind of table
         self._left: list[str] = []  # kernels that nobody has taken yet, in the order in which they are needed
         self._taken: dict[str, threading.Event] = {}  # kernels of helpers; set when they are compiled
@@ -148,25 +148,25 @@ class Helpers:
         self._reached = 0  # how many of them this process has reached
         self._processes: list[Any] = []
 
-    def look(self) -> None:
+    def start(self) -> None:
         """Start helpers if nothing is compiled; they load Numba and wait for a fit to be announced.
 
         If a display is in place, it is told at once: importing Numba and reading the table come first.
         """
         with self._changed:
-            if not self._looked:
-                self._looked = True
+            if not self._started:
+                self._started = True
                 self._first_run = nothing_compiled()
                 if self._first_run:
                     self._start()
         if self._first_run:
-            tell_of_compiling()
+            announce_compiling()
 
-    def expect(self, learner: str, kind: str, gaps: bool = False) -> None:
+    def expect(self, learner: str, kind: str, missing: bool = False) -> None:
         """Announce a fit, by the learner's class, the kind of the table and if values are missing."""
-        self.look()
+        self.start()
         with self._changed:
-            self._fit = learner, f"{kind}, missing" if gaps else kind
+            self._fit = learner, f"{kind}, missing" if missing else kind
             self._all, self._reached = [], 0
             if self._processes:
                 self._left = self._needed()

@@ -136,23 +136,23 @@ def _documented(cls: Any, text: str, fields: list[inspect.Parameter]) -> str:
     for field in fields:
         known = CATALOGUE.get(field.name) or Option(field.name, anything, "")
         lines += known.documented(field.annotation, field.default)
-    told: dict[str, str] = {}
+    message: dict[str, str] = {}
     for base in cls.__mro__:
         new = vars(base).get("_attributes", {})
-        told |= {name: entry for name, entry in new.items() if name not in told}
-    if told:
-        lines += ["", "Attributes", "----------", *dict.fromkeys(told.values())]
+        message |= {name: entry for name, entry in new.items() if name not in message}
+    if message:
+        lines += ["", "Attributes", "----------", *dict.fromkeys(message.values())]
     sections = [text.find(f"\n\n{name}\n---") for name in ("Notes", "Examples")]
-    place = min((at for at in sections if at >= 0), default=len(text))
-    return f"{text[:place]}\n\n" + "\n".join(lines) + text[place:]
+    position = min((at for at in sections if at >= 0), default=len(text))
+    return f"{text[:position]}\n\n" + "\n".join(lines) + text[position:]
 
 
 def _without_attributes(text: str) -> tuple[str, dict[str, str]]:
     """Remove the section on attributes from a docstring; return also the entry of each attribute."""
     before, heading, rest = text.partition("\n\nAttributes\n----------\n")
     section, blank, after = rest.partition("\n\n")
-    told: dict[str, str] = {}
+    message: dict[str, str] = {}
     for entry in re.split(r"\n(?=\S)", section) if heading else ():
         names = entry.split("\n")[0].partition(" : ")[0]
-        told |= dict.fromkeys(names.split(", "), entry)
-    return before + blank + after, told
+        message |= dict.fromkeys(names.split(", "), entry)
+    return before + blank + after, message

@@ -28,8 +28,8 @@ def load_extensions() -> None:
             if callable(found):
                 found()
         except Exception as error:
-            told = f"the extension {point.name!r} ({point.value}) cannot be loaded: {error}"
-            warnings.warn(told, F2SLWarning, stacklevel=3)
+            message = f"the extension {point.name!r} ({point.value}) cannot be loaded: {error}"
+            warnings.warn(message, F2SLWarning, stacklevel=3)
 
 
 def imported(module: str, needed_for: str, install: str) -> Any:

@@ -27,7 +27,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any, TypeVar, cast
 
-from f2sl._ahead import HELPERS, tell_of_compiling, tell_of_first_run, tell_unwritable, types_of
+from f2sl._ahead import HELPERS, announce_compiling, announce_first_run, types_of, warn_unwritable
 from f2sl._memory import short_of_addresses
 from f2sl._progress import note
 from f2sl.errors import F2SLError
@@ -41,7 +41,7 @@ if short_of_addresses():  # LLVM would end the process when it cannot map its me
     raise F2SLError(short_of_addresses())
 
 # A first run says so at once: from here on it waits for Numba to be imported and to compile.
-tell_of_first_run()
+announce_first_run()
 
 import numba
 import numpy as np
@@ -74,7 +74,7 @@ class _Listener(event.Listener):  # type: ignore[misc]
             self.collects = gc.isenabled()
             gc.disable()
         self.depth += 1
-        tell_of_compiling()
+        announce_compiling()
 
     def on_end(self, event: Any) -> None:
         self.depth -= 1
@@ -118,7 +118,7 @@ def kernel(function: Function) -> Function:
         return cast(Function, compiled)
     except RuntimeError:
         # Numba can write neither next to the source nor into the user's cache folder.
-        tell_unwritable()
+        warn_unwritable()
         return cast(Function, numba.njit(**_OPTIONS)(function))
 
 

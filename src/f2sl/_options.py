@@ -327,11 +327,11 @@ _TESTS = (
     ),
 )
 _LINKS = (
-    Option("pc", anything, "Learner of each variable's neighbours.", "fcbf", metavar="NAME"),
+    Option("pc", anything, "Learner of each variable's neighbors.", "fcbf", metavar="NAME"),
     Option(
         "pc_options",
         anything,
-        "Options of the learner of neighbours.",
+        "Options of the learner of neighbors.",
         commands=(),
         more="Options that both learners have take the values of this learner, unless they are given here.",
     ),
@@ -452,7 +452,7 @@ _WEIGHTS = (
         "Largest penalty weight of the constraint (expm).",
         1e16,
     ),
-    Option("seed", whole, "Random seed (start variable, moves, training).", 0),
+    Option("random_state", whole, "Random seed (start variable, moves, training).", 0),
 )
 _KNOWLEDGE = (
     Option(
@@ -544,6 +544,6 @@ def checked(known: Mapping[str, Option], asked: Mapping[str, Any]) -> tuple[dict
 
 def refuse(problems: Iterable[str]) -> None:
     """Raise one error that lists all distinct problems, if there are any."""
-    told = list(dict.fromkeys(problems))
-    if told:
-        raise OptionError.of(told)
+    messages = list(dict.fromkeys(problems))
+    if messages:
+        raise OptionError.of(messages)

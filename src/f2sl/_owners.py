@@ -25,7 +25,7 @@ REGISTRIES = {
 FINDS = {
     "learn": ("it learns whole graphs (learn)",),
     "learn_pc": (
-        "it finds the neighbours of variables (",
+        "it finds the neighbors of variables (",
         Say("learn_pc", "pc"),
         "); 'local-to-global' learns graphs from these",
     ),
@@ -70,16 +70,16 @@ def unknown_option(asked: str, name: str, known: Iterable[str], own: Any = None,
     "iamb has no option 'delta'; it belongs to f2sl-c, f2sl-s (learn) and fcbf (learn_pc)"
     >>> unknown_option("mmhc", "alhpa", ["alpha"])
     "unknown option of mmhc 'alhpa'; did you mean 'alpha'? Known: alpha"
-    >>> unknown_option("BOSS", "random_state", ["seed"])
-    "unknown option of BOSS 'random_state'; it is called 'seed' here"
+    >>> unknown_option("BOSS", "seed", ["random_state"])
+    "unknown option of BOSS 'seed'; it is called 'random_state' here"
     >>> unknown_option("mmhc", "blacklist", ["knowledge"])
     "unknown option of mmhc 'blacklist'; forbidden edges are given by knowledge=f2sl.Knowledge(forbidden=...)"
     """
     known = list(known)
     meant = SAME_OPTIONS.get(name)
-    told = f"it is called {meant!r} here" if meant in known else option_answer(name)
-    if told:
-        return Note("unknown-option", f"unknown option of {asked} {name!r}; ", told)
+    message = f"it is called {meant!r} here" if meant in known else option_answer(name)
+    if message:
+        return Note("unknown-option", f"unknown option of {asked} {name!r}; ", message)
     name = meant or name
     has_no = f"{asked} has no option ", Say(repr(name), flag_of(name)), "; it belongs to "
     if name in READING:

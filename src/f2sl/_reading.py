@@ -15,9 +15,10 @@ from typing import Any
 from f2sl._constants import AUTO
 from f2sl._notes import Use
 from f2sl._options import Option, any_of, anything, flag, several, unless_none
+from f2sl._synonyms import kind_meant
 from f2sl.errors import OptionError, unknown_name
 
-KINDS = ("states", "number")
+KINDS = ("discrete", "continuous")
 """Kinds of columns."""
 ALL = "*"
 """Stands for all columns where columns are named that are to be cut."""
@@ -34,9 +35,13 @@ def nearest_of(name: str, value: Any, noun: str, known: Iterable[str]) -> str:
 
 def kinds(name: str, value: Any) -> Any:
     """Check the kind of all columns, or of those in a dictionary; return names as strings."""
+    value = kind_meant(value)
     if not isinstance(value, Mapping):
         return nearest_of(name, value, "kind of column", (AUTO, *KINDS))
-    return {str(column): nearest_of(name, kind, "kind of column", KINDS) for column, kind in value.items()}
+    return {
+        str(column): nearest_of(name, kind_meant(kind), "kind of column", KINDS)
+        for column, kind in value.items()
+    }
 
 
 def bins(name: str, value: Any) -> dict[str, int | str]:
@@ -99,16 +104,16 @@ _OPTIONS = (
     Option(
         "kinds",
         kinds,
-        "Read columns as states, as numbers (number), or as their values suggest (auto).",
+        "Kind of all columns: discrete, continuous, or as their values suggest (auto).",
         AUTO,
-        more="One for all columns, or a dictionary for some. By default strings, booleans, categories and "
+        more="Or a dictionary with the kinds of some columns. By default strings, booleans, categories and "
         "integers with up to 7 values are states; real numbers, dates and other integers are numbers. If "
         "all columns are integers that look like codes of states, those with up to 12 values are states, "
         "or up to 32 if there are at least as many rows as the square of that. Floats that are all whole "
         "count as integers. Dates are read as days since 1970-01-01, times of day and durations as "
         "seconds. On request any integers and dates become states, but real numbers only if they have few "
         "values.",
-        metavar="auto|states|number",
+        metavar="auto|discrete|continuous",
     ),
     Option(
         "bins",
@@ -169,7 +174,7 @@ _OPTIONS = (
         "Merge columns that determine each other one to one: learn from the first, and draw the others "
         "beside it.",
         "keep",
-        more='Columns of states that determine each other one to one: keep all and note it ("keep"), or '
+        more='Discrete columns that determine each other one to one: keep all and note it ("keep"), or '
         'learn from the first of each group and draw the others beside it ("merge").',
         switch=("--merge-aliases", "merge"),
     ),
@@ -213,7 +218,7 @@ _OPTIONS = (
         "Values to read as missing, too; -999 also matches -999.0.",
         (),
         more="A note names values that do not occur. In files, empty cells, ``NA``, ``N/A``, ``null``, "
-        "``nan`` and ``?`` are missing anyway, and in columns of numbers also ``None``, ``-`` and ``.``; "
+        "``nan`` and ``?`` are missing anyway, and in continuous columns also ``None``, ``-`` and ``.``; "
         "a note names those found. In data frames only what the library itself calls missing is: "
         '``"?"`` is a state there.',
         repeats=True,

@@ -22,22 +22,22 @@ class Entry:
     """Entry of a registry: its place, a one-line summary, and facts known without importing it."""
 
     name: str
-    place: str | type
+    location: str | type
     summary: str
     reference: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def fact(self, name: str, default: Any = None) -> Any:
         """Return a fact of the entry; for a loaded class, its attribute of that name."""
-        if isinstance(self.place, type):
-            default = getattr(self.place, name, default)
+        if isinstance(self.location, type):
+            default = getattr(self.location, name, default)
         return self.facts.get(name, default)
 
     def load(self) -> Any:
         """Return the class; import it if necessary."""
-        if not isinstance(self.place, str):
-            return self.place
-        return _class_at(self.place)
+        if not isinstance(self.location, str):
+            return self.location
+        return _class_at(self.location)
 
 
 class Registry:
@@ -64,7 +64,7 @@ class Registry:
         self._base = base
         self._entries: dict[str, Entry] = {}
 
-    def add(self, name: str, place: str | type, summary: str, reference: str = "", **facts: Any) -> None:
+    def add(self, name: str, location: str | type, summary: str, reference: str = "", **facts: Any) -> None:
         """Register a class, or say where it is: ``"module:Class"``.
 
         Raises
@@ -73,11 +73,11 @@ class Registry:
             If the class is not derived from the base, or lacks a method. One that is not imported yet is
             checked when it is loaded.
         """
-        if not isinstance(place, str):
-            self._check(name, place)
-        elif not all(place.partition(":")):
-            raise OptionError(f'{self.noun} {name!r}: a place is written "module:Class", not {place!r}')
-        self._entries[name] = Entry(name, place, summary, reference, facts)
+        if not isinstance(location, str):
+            self._check(name, location)
+        elif not all(location.partition(":")):
+            raise OptionError(f'{self.noun} {name!r}: a place is written "module:Class", not {location!r}')
+        self._entries[name] = Entry(name, location, summary, reference, facts)
 
     def add_all(self, package: str, table: str) -> None:
         """Register the entries of a text table: name, ``module:Class`` and reference, then a summary.
@@ -86,11 +86,11 @@ class Registry:
         """
         lines = table.strip().splitlines()
         for line, summary in zip(lines[::2], lines[1::2], strict=True):
-            name, place, *rest = line.split()
+            name, location, *rest = line.split()
             facts = dict(word.split("=") for word in rest if "=" in word)
             reference = " ".join(word for word in rest if "=" not in word)
             values = {key: tuple(value.split(",")) for key, value in facts.items()}
-            self.add(name, f"{package}.{place}", summary.strip(), reference, **values)
+            self.add(name, f"{package}.{location}", summary.strip(), reference, **values)
 
     def __iter__(self) -> Iterator[Entry]:
         load_extensions()
@@ -136,9 +136,9 @@ class Registry:
     def _check(self, name: str, found: Any) -> None:
         """Raise an error for a class that lacks a method."""
         if self._base:
-            told = what_is_wrong(found, _class_at(self._base)) or found.wrong_attribute()
-            if told:
-                raise OptionError(f"{self.noun} {name!r}: {told}")
+            message = what_is_wrong(found, _class_at(self._base)) or found.wrong_attribute()
+            if message:
+                raise OptionError(f"{self.noun} {name!r}: {message}")
 
     def create(self, name: str, options: dict[str, Any]) -> Any:
         """Create the learner of that name; an option that it does not have is an error."""
@@ -149,9 +149,9 @@ class Registry:
         return [entry.name for entry in self if option in entry.load().option_defaults()]
 
 
-def _class_at(place: str) -> Any:
+def _class_at(location: str) -> Any:
     """Import what is at ``"module:Class"``."""
-    module, _, attribute = place.partition(":")
+    module, _, attribute = location.partition(":")
     return getattr(import_module(module), attribute)
 
 

@@ -12,6 +12,7 @@ Upper case, underscores, spaces and dots make no difference in names of algorith
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from f2sl._notes import Note, Say
 
@@ -76,7 +77,7 @@ ANSWERS: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("bd", "bde"), "nearest is 'bdeu'"),
         **dict.fromkeys(
             ("bicscore", "local-score-bic"),
-            "it is 'bic' for states, 'bic-g' for numbers, 'dg-bic' or 'cg-bic' for both",
+            "it is 'bic' for discrete, 'bic-g' for continuous, 'dg-bic' or 'cg-bic' for mixed tables",
         ),
         **dict.fromkeys(("loglik", "log-likelihood"), "nearest is 'aic'; without a penalty full graphs win"),
         "aic-g": "nearest is 'bic-g'",
@@ -85,8 +86,14 @@ ANSWERS: Mapping[str, Mapping[str, str]] = {
 }
 """Answers to names that are not understood, with what comes nearest, by the noun of the registry."""
 
+SAME_KINDS: Mapping[str, str] = {
+    **dict.fromkeys(("states", "categorical", "category", "nominal", "factor"), "discrete"),
+    **dict.fromkeys(("number", "numbers", "numeric"), "continuous"),
+}
+"""Kinds of columns."""
+
 SAME_OPTIONS: Mapping[str, str] = {
-    "random_state": "seed",
+    "seed": "random_state",
     "significance_level": "alpha",
     "indep_test": "ci_test",
     "scoring_method": "score",
@@ -99,9 +106,9 @@ SAME_OPTIONS: Mapping[str, str] = {
 
 SAME_FLAGS: Mapping[str, str] = {
     **{f"--{name.replace('_', '-')}": f"--{meant.replace('_', '-')}" for name, meant in SAME_OPTIONS.items()},
-    "--categorical": "--states",
-    "--discrete": "--states",
-    "--continuous": "--number",
+    **dict.fromkeys(("--categorical", "--states"), "--discrete"),
+    **dict.fromkeys(("--numeric", "--number"), "--continuous"),
+    "--share-numbers": "--share-continuous",
 }
 """Flags of the command line."""
 
@@ -111,7 +118,7 @@ _REQUIRED = (
 )
 _BY_FORBIDDEN = Say("knowledge=f2sl.Knowledge(forbidden=...)", '--forbid "A -> B"')
 _FORBIDDEN = "forbidden edges are given by ", _BY_FORBIDDEN
-_STATES = "columns are read as states by ", Say('kinds={"COLUMN": "states"}', "--states COLUMN")
+_DISCRETE = "columns are read as discrete by ", Say('kinds={"COLUMN": "discrete"}', "--discrete COLUMN")
 
 OPTION_ANSWERS: Mapping[str, tuple[str | Say, ...]] = {
     **dict.fromkeys(("required_edges", "fixed_edges"), _REQUIRED),
@@ -124,8 +131,11 @@ OPTION_ANSWERS: Mapping[str, tuple[str | Say, ...]] = {
     ),
     "required": _REQUIRED,
     "forbidden": _FORBIDDEN,
-    **dict.fromkeys(("categorical", "categorical_features", "discrete"), _STATES),
-    "continuous": ("columns are read as numbers by ", Say('kinds={"COLUMN": "number"}', "--number COLUMN")),
+    **dict.fromkeys(("categorical", "categorical_features", "discrete"), _DISCRETE),
+    "continuous": (
+        "columns are read as continuous by ",
+        Say('kinds={"COLUMN": "continuous"}', "--continuous COLUMN"),
+    ),
     **dict.fromkeys(("test", "tests"), ("a test is chosen by ", Say("ci_test=...", "--ci-test"))),
     "depth": ("the largest conditioning set is given by ", Say("max_cond_vars=...", "--max-cond-vars")),
 }
@@ -141,6 +151,17 @@ def plain(name: str) -> str:
     ('chi-square', 'inter-iamb')
     """
     return "-".join(name.casefold().replace("_", " ").replace(".", " ").replace("-", " ").split())
+
+
+def kind_meant(kind: Any) -> Any:
+    """Return the kind of columns that a word means; what is no such word stays.
+
+    Examples
+    --------
+    >>> kind_meant("Categorical"), kind_meant("number"), kind_meant("mixed")
+    ('discrete', 'continuous', 'mixed')
+    """
+    return SAME_KINDS.get(plain(kind), kind) if isinstance(kind, str) else kind
 
 
 def answer(noun: str, name: object) -> str | None:
@@ -159,9 +180,9 @@ def option_answer(name: str) -> Note | None:
 
     Examples
     --------
-    >>> told = option_answer("blacklist")
-    >>> told, told.parts[-1].shell
+    >>> message = option_answer("blacklist")
+    >>> message, message.parts[-1].shell
     ('forbidden edges are given by knowledge=f2sl.Knowledge(forbidden=...)', '--forbid "A -> B"')
     """
-    told = OPTION_ANSWERS.get(name)
-    return None if told is None else Note("option", *told)
+    message = OPTION_ANSWERS.get(name)
+    return None if message is None else Note("option", *message)

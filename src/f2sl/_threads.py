@@ -64,8 +64,8 @@ def resolve_jobs(n_jobs: int | None) -> int:
     if n_jobs is None:
         return available_cores()
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
-        told = f" must be a whole number other than 0 (all cores if left out), not {n_jobs!r}"
-        raise OptionError(Use("n_jobs"), told)
+        message = f" must be a whole number other than 0 (all cores if left out), not {n_jobs!r}"
+        raise OptionError(Use("n_jobs"), message)
     cores = available_cores()
     return min(int(n_jobs), MOST_PER_CORE * cores) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 

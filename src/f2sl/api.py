@@ -1,7 +1,7 @@
 """Learn by the name of an algorithm, in one call.
 
 All options are keyword arguments here. Each is passed on to the part that it belongs to: the learner, the
-learner of neighbours inside it, or `open_table`, which reads the data.
+learner of neighbors inside it, or `open_table`, which reads the data.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Callable, Container, Mapping
 from contextlib import nullcontext
 from typing import Any, NamedTuple, overload
 
-from f2sl._ahead import HELPERS, tell_of_first_run
+from f2sl._ahead import HELPERS, announce_first_run
 from f2sl._notes import Use, joined, of_kind
 from f2sl._options import flag
 from f2sl._owners import refuse_unknown
@@ -30,14 +30,14 @@ from f2sl.learners.local.base import (
     LOCAL,
     MARKOV_BLANKET,
     LocalLearner,
+    apply_constraints,
+    apply_constraints_to_one,
     check_required_parents,
-    obeying,
-    obeying_one,
 )
 from f2sl.learners.local.found import FoundSet, FoundSets
 
 
-class Handed(NamedTuple):
+class SplitOptions(NamedTuple):
     """Options by owner; `taken` has the names of all options of the learner."""
 
     learner: dict[str, Any]
@@ -51,8 +51,8 @@ def by_our_names(options: Mapping[str, Any], taken: Container[str]) -> dict[str,
 
     Examples
     --------
-    >>> by_our_names({"random_state": 1, "alpha": 0.1}, ["seed", "alpha"])
-    {'seed': 1, 'alpha': 0.1}
+    >>> by_our_names({"seed": 1, "alpha": 0.1}, ["random_state", "alpha"])
+    {'random_state': 1, 'alpha': 0.1}
     """
     renamed: dict[str, Any] = {}
     for name, value in options.items():
@@ -63,13 +63,13 @@ def by_our_names(options: Mapping[str, Any], taken: Container[str]) -> dict[str,
     return renamed
 
 
-def hand_out(registry: Registry, algorithm: str, options: Mapping[str, Any]) -> Handed:
+def split_options(registry: Registry, algorithm: str, options: Mapping[str, Any]) -> SplitOptions:
     """Sort options by owner.
 
     Examples
     --------
     >>> options = {"pc": "mrmr", "k": 3, "bins": 5, "delta": 0.1}
-    >>> hand_out(STRUCTURE, "local-to-global", options)[:3]
+    >>> split_options(STRUCTURE, "local-to-global", options)[:3]
     ({'pc': 'mrmr', 'pc_options': {'k': 3}}, {'bins': 5}, ['delta'])
     """
     taken = registry.load(algorithm).option_defaults()
@@ -80,12 +80,12 @@ def hand_out(registry: Registry, algorithm: str, options: Mapping[str, Any]) -> 
     names = list(taken)
     given = own.get("pc_options") or {}
     if "pc_options" in taken and others and isinstance(given, Mapping):
-        # What is not the learner's own may be meant for the learner of neighbours that it is made of.
+        # What is not the learner's own may be meant for the learner of neighbors that it is made of.
         inner = LOCAL.load(own.get("pc", taken["pc"])).option_defaults()
         names += inner
         passed_on = {name: others.pop(name) for name in list(others) if name in inner}
         own["pc_options"] = {**given, **passed_on}
-    return Handed(own, reading, list(others), names)
+    return SplitOptions(own, reading, list(others), names)
 
 
 def make_learner(
@@ -93,8 +93,8 @@ def make_learner(
 ) -> tuple[Any, dict[str, Any]]:
     """Create the learner of that name; return it, and the given options that belong to `open_table`."""
     if registry is STRUCTURE:
-        HELPERS.look()  # before the learner's module, which imports Numba
-    handed = hand_out(registry, algorithm, options)
+        HELPERS.start()  # before the learner's module, which imports Numba
+    handed = split_options(registry, algorithm, options)
     refuse_unknown(algorithm, handed.unknown, [*handed.taken, *READING], registry)
     return registry.create(algorithm, handed.learner), handed.reading
 
@@ -159,7 +159,7 @@ def learn_pc(
     data : data frame, array, dict of columns, path, list of paths or Table
         One row for each sample, one column for each variable; see :func:`open_table`.
     target : str, optional
-        Column to find the neighbours of; all columns by default.
+        Column to find the neighbors of; all columns by default.
     algorithm : str
         Name of the learner, such as ``"fcbf"``, ``"mmpc"`` or ``"hiton-pc"``.
     n_jobs : int, optional
@@ -250,19 +250,19 @@ def find_sets(
     reading: Mapping[str, Any],
     *,
     verbose: bool = False,
-    look: Callable[[Table], Table] | None = None,
+    on_open: Callable[[Table], Table] | None = None,
 ) -> FoundSet | FoundSets:
-    """Read the table, and find the set of one variable or of all; `look` is as in `read_and_fit`."""
+    """Read the table, and find the set of one variable or of all; `on_open` is as in `read_and_fit`."""
     learner.check_options()
     with display_for(flag("verbose", verbose)):
-        tell_of_first_run()
+        announce_first_run()
         with stage("reading the table"):
             table = open_for(learner.takes, algorithm, data, n_jobs, **reading)
         with nullcontext() if table is data else table:
             warn_of_identifiers(table, stacklevel=4)
             with for_learning(table, n_jobs) as learned:
-                learned = learned if look is None else look(learned)
-                found = _found(learner.settle(learned.kind), learned, target, n_jobs)
+                learned = learned if on_open is None else on_open(learned)
+                found = _found(learner.resolve_auto(learned.kind), learned, target, n_jobs)
     for note in found.notes:
         warnings.warn(note, F2SLWarning, stacklevel=3)
     return found
@@ -281,18 +281,18 @@ def _found(
     blankets = learner.finds_blankets
     if rules:
         check_required_parents(learner, rules, ordered.names)
-        learner.under(rules)
+        learner.with_constraints(rules)
     with open_engine(ordered, n_jobs) as engine:
         if target is not None:
-            place = ordered.names.index(str(target))
-            found = learner.learn_one(engine, place)
-            found = obeying_one(found, place, rules, blankets) if rules else found
-            return FoundSet.of(found, place, ordered.names)
+            position = ordered.names.index(str(target))
+            found = learner.learn_one(engine, position)
+            found = apply_constraints_to_one(found, position, rules, blankets) if rules else found
+            return FoundSet.of(found, position, ordered.names)
         try:
             sets, interrupt = learner.learn_all(engine), False
         except Interrupted as error:
             sets, interrupt = error.finished, True
-    sets = obeying(sets, rules, blankets) if rules else sets
+    sets = apply_constraints(sets, rules, blankets) if rules else sets
     named = FoundSets.of(sets, ordered.names, table.names)
     if interrupt:
         raise Interrupted(named)

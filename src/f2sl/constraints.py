@@ -11,7 +11,7 @@ constraints for the variables of a table.
 >>> rules = Constraints.of(4, forbidden=[(0, 1)], required=[(2, 3)])
 >>> rules.allows(np.array([0, 1, 3]), np.array([1, 0, 2])).tolist()
 [False, True, False]
->>> rules.allows_link(np.array([0]), np.array([1])).tolist()
+>>> rules.allows_adjacency(np.array([0]), np.array([1])).tolist()
 [True]
 """
 
@@ -84,12 +84,12 @@ class Constraints:
         else:
             allowed = self.out[parents] <= self.into[children]
         if len(self.forbidden):
-            arcs = parents * self.n + children
-            place = np.minimum(np.searchsorted(self.forbidden, arcs), len(self.forbidden) - 1)
-            allowed &= self.forbidden[place] != arcs
+            edges = parents * self.n + children
+            position = np.minimum(np.searchsorted(self.forbidden, edges), len(self.forbidden) - 1)
+            allowed &= self.forbidden[position] != edges
         return allowed
 
-    def allows_link(self, first: Integers, second: Integers) -> Mask:
+    def allows_adjacency(self, first: Integers, second: Integers) -> Mask:
         """Return for each pair whether a graph may link it, in one direction at least."""
         return self.allows(first, second) | self.allows(second, first)
 
@@ -108,13 +108,13 @@ class Constraints:
         """
         a, c, d = triples.T
         into, out = self.allows(a, c) & self.allows(d, c), self.allows(c, a) | self.allows(c, d)
-        return np.asarray(self.allows_link(a, d) | (into & out))
+        return np.asarray(self.allows_adjacency(a, d) | (into & out))
 
     def requires(self, parents: Integers, children: Integers) -> Mask:
         """Return for each arc whether every graph must have it."""
         return np.isin(parents * self.n + children, self.required @ [self.n, 1])
 
-    def requires_link(self, first: Integers, second: Integers) -> Mask:
+    def requires_adjacency(self, first: Integers, second: Integers) -> Mask:
         """Return for each pair whether every graph must link it."""
         return self.requires(first, second) | self.requires(second, first)
 
@@ -129,23 +129,23 @@ class Constraints:
         """Return the parents that this variable must have, ascending."""
         return np.sort(self.required[self.required[:, 1] == variable, 0])
 
-    def some(self, variables: Integers) -> Constraints:
+    def restrict_to(self, variables: Integers) -> Constraints:
         """Return the constraints among some variables, renumbered in the order given."""
         number = np.full(self.n, -1)
         number[variables] = np.arange(len(variables))
 
-        def inside(arcs: Integers) -> list[tuple[int, int]]:
-            new = number[arcs]
+        def inside(edges: Integers) -> list[tuple[int, int]]:
+            new = number[edges]
             return [(u, v) for u, v in new[(new >= 0).all(axis=1)].tolist()]
 
         forbidden = np.column_stack(np.divmod(self.forbidden, self.n))
         levels = (None if level is None else level[variables] for level in (self.out, self.into))
         return Constraints.of(len(variables), inside(forbidden), inside(self.required), *levels)
 
-    def may_be_linked(self, variable: int) -> Mask:
+    def may_be_adjacent(self, variable: int) -> Mask:
         """Return for each variable whether a link to this one is allowed; not to itself."""
         everyone = np.arange(self.n)
-        allowed = self.allows_link(np.full(self.n, variable), everyone)
+        allowed = self.allows_adjacency(np.full(self.n, variable), everyone)
         allowed[variable] = False
         return allowed
 
@@ -162,7 +162,7 @@ class Constraints:
         >>> Constraints.of(3, [*apart, (1, 2)]).may_be_in_blanket(0).tolist()
         [False, False, True]
         """
-        allowed = self.may_be_linked(variable)
+        allowed = self.may_be_adjacent(variable)
         everyone = np.arange(self.n)
         children = np.flatnonzero(self.allows(np.full(self.n, variable), everyone) & (everyone != variable))
         for other in np.flatnonzero(~allowed).tolist():
@@ -171,7 +171,7 @@ class Constraints:
         allowed[variable] = False
         return allowed
 
-    def must_be_linked(self, variable: int) -> Integers:
+    def must_be_adjacent(self, variable: int) -> Integers:
         """Return the variables that must be linked to this one, ascending."""
         ends = self.required[(self.required == variable).any(axis=1)]
         return np.unique(ends[ends != variable])
@@ -180,5 +180,5 @@ class Constraints:
         """Return the variables that must be linked to this one, and required parents of its children."""
         children = self.required[self.required[:, 0] == variable, 1]
         parents = self.required[np.isin(self.required[:, 1], children), 0]
-        found = np.union1d(self.must_be_linked(variable), parents)
+        found = np.union1d(self.must_be_adjacent(variable), parents)
         return np.asarray(found[found != variable])

@@ -210,8 +210,8 @@ def unknown_name(noun: str, name: object, known: Iterable[str], answer: str | No
     if hint is None and near is not None:
         hint = f"did you mean {shown(near)}?"
     ends = "" if hint is not None and hint.endswith("?") else "."
-    told: tuple[Part, ...] = () if hint is None else ("; ", hint)
-    return Note("unknown-name", f"unknown {noun} {shown(name)}", *told, f"{ends} Known: {shown_list(names)}")
+    said: tuple[Part, ...] = () if hint is None else ("; ", hint)
+    return Note("unknown-name", f"unknown {noun} {shown(name)}", *said, f"{ends} Known: {shown_list(names)}")
 
 
 def nearest(name: str, names: list[str]) -> str | None:

@@ -33,7 +33,7 @@ def test_all_columns_and_all_problems(untidy, capsys):
     assert told == "f2sl: error: 2 problems; see above\n"
     assert printed.startswith(f"{untidy}: 60 rows, 4 columns\n")
     for words in (
-        "age        number",
+        "age        continuous",
         "left out",
         "--missing state",
         "--drop pay",
@@ -45,7 +45,12 @@ def test_all_columns_and_all_problems(untidy, capsys):
     assert main(["check", str(untidy), "--drop", "pay", "--missing", "drop", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["problems"] == []
-    assert [column["action"] for column in report["columns"]] == ["left out", "numbers", "states", "left out"]
+    assert [column["action"] for column in report["columns"]] == [
+        "left out",
+        "continuous",
+        "discrete",
+        "left out",
+    ]
 
 
 def test_options_of_columns_that_are_left_out_have_no_effect(tmp_path, capsys):
@@ -54,9 +59,9 @@ def test_options_of_columns_that_are_left_out_have_no_effect(tmp_path, capsys):
     assert main(["check", str(path), "--bins", "empty=3", "--json"]) == 0
     told, *_ = [note["text"] for note in json.loads(capsys.readouterr().out)["notes"]]
     assert told == "column 'empty': left out: no values, so that --bins empty=3 has no effect"
-    assert main(["learn", str(path), "--number", "empty", "--drop", "empty"]) == 2
+    assert main(["learn", str(path), "--continuous", "empty", "--drop", "empty"]) == 2
     told = capsys.readouterr().err
-    assert told == "f2sl: error: --number empty: column 'empty' is left out by --drop empty\n"
+    assert told == "f2sl: error: --continuous empty: column 'empty' is left out by --drop empty\n"
 
 
 def test_learn_tells_the_same_at_once(untidy, capsys):
@@ -94,7 +99,7 @@ def test_the_notes_are_those_of_learn(tmp_path, capsys, engine):
     path = tmp_path / "t.csv"
     rows = [f"{i % 2},{'ny'[i % 2]},k{i},{i * i % 7 * 0.5}" for i in range(60)]
     path.write_text("survived,alive,code,x\n" + "\n".join(rows) + "\n")
-    how = ["--json", "--engine", engine, "--states", "code"]
+    how = ["--json", "--engine", engine, "--discrete", "code"]
     assert main(["check", str(path), *how]) == 0
     notes = [note["text"] for note in json.loads(capsys.readouterr().out)["notes"]]
     assert notes[-2:] == [
@@ -136,11 +141,11 @@ def test_columns_that_are_kept_and_dates_by_their_parts(tmp_path, capsys):
     assert main(["check", str(path), "--keep", "row", "--date-parts", "day", "--json"]) == 0
     columns = json.loads(capsys.readouterr().out)["columns"]
     assert [(one["name"], one["action"]) for one in columns] == [
-        ("row", "numbers"),
+        ("row", "continuous"),
         ("day.year", "left out"),
-        ("day.month", "states"),
-        ("day.weekday", "states"),
-        ("x", "numbers"),
+        ("day.month", "discrete"),
+        ("day.weekday", "discrete"),
+        ("x", "continuous"),
     ]
     assert main(["learn", str(path), "--date-parts", "dai"]) == 2
     assert "--date-parts: unknown column 'dai'; did you mean 'day'" in capsys.readouterr().err
@@ -150,13 +155,13 @@ def test_options_of_reading(tmp_path, capsys):
     path = tmp_path / "t.csv"
     columns = {**small_table(), "n": [i % 40 for i in range(400)], "w": [2] * 400}
     write_csv(path, columns)
-    arguments = ["--weights", "w", "--states", "n", "--bins", "3", "--bins", "f=2", "--json"]
+    arguments = ["--weights", "w", "--discrete", "n", "--bins", "3", "--bins", "f=2", "--json"]
     assert main(["learn", str(path), *arguments]) == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["rows"], told["states"]) == (800, {"least": 2, "most": 40})
     assert told["options"]["bins"] == {"*": 3, "f": 2}
-    assert main(["learn", str(path), "--number", "n", "--states", "n"]) == 2
-    assert "--number and --states both name column 'n'" in capsys.readouterr().err
+    assert main(["learn", str(path), "--continuous", "n", "--discrete", "n"]) == 2
+    assert "--continuous and --discrete both name column 'n'" in capsys.readouterr().err
 
 
 def test_aliases_are_drawn(tmp_path):
@@ -175,8 +180,8 @@ def test_nothing_is_named(tmp_path):
 
 
 def test_flags():
-    parts = Use("drop", ["a", "b c"]), Use("kinds", {"x": "states"}), Use("aliases", "merge")
-    assert [*map(in_shell, parts)] == ["--drop a --drop 'b c'", "--states x", "--merge-aliases"]
+    parts = Use("drop", ["a", "b c"]), Use("kinds", {"x": "discrete"}), Use("aliases", "merge")
+    assert [*map(in_shell, parts)] == ["--drop a --drop 'b c'", "--discrete x", "--merge-aliases"]
     assert in_shell(Use("header", False)) == "--no-header"
     assert in_shell(Use("drop", list("abcdefghijk"))) == "--drop"
 

@@ -51,9 +51,9 @@ def graphs(tmp_path):
     return tmp_path / "graph.dot", tmp_path / "truth.json"
 
 
-def test_pc_lists_neighbours_with_their_strengths(csv):
+def test_pc_lists_neighbors_with_their_strengths(csv):
     assert learned("pc", csv, "c") == (
-        "c: 2 neighbours by fcbf\nname       SU\na      0.3437\nb      0.3437\n"
+        "c: 2 neighbors by fcbf\nname       SU\na      0.3437\nb      0.3437\n"
     )
 
 
@@ -67,7 +67,7 @@ def test_pc_as_json(csv):
         "complete": True,
         "notes": [],
         "tests": 0,
-        "unreliable": 0,
+        "inconclusive": 0,
         "pc": [{"name": "f", "strength": pytest.approx(0.2781, abs=5e-5)}],
         "separating_sets": {},
     }
@@ -88,7 +88,7 @@ def test_relevance_by_significance(csv, capsys):
 
 def test_tests_and_what_they_separated(csv):
     told = json.loads(learned("pc", csv, "c", "--json", "--algorithm", "mmpc"))
-    assert told["tests"] > told["unreliable"] == 0
+    assert told["tests"] > told["inconclusive"] == 0
     assert told["separating_sets"]["e"] == []
     assert f"{told['tests']} independence tests" in learned("pc", csv, "c", "--algorithm", "mmpc")
 
@@ -141,12 +141,12 @@ def test_a_picture_is_drawn(csv, tmp_path, capsys):
 
 def test_pc_of_a_variable_that_stands_alone(csv, capsys):
     assert main(["pc", str(csv), "d"]) == 0
-    assert capsys.readouterr().out.rstrip("\n").endswith("d: 0 neighbours by fcbf")
+    assert capsys.readouterr().out.rstrip("\n").endswith("d: 0 neighbors by fcbf")
 
 
 def test_pc_by_another_algorithm(csv, capsys):
     assert main(["pc", str(csv), "c", "-a", "mrmr", "--k", "1", "--jobs", "1"]) == 0
-    assert "c: 1 neighbour by mrmr --k 1\n" in capsys.readouterr().out
+    assert "c: 1 neighbor by mrmr --k 1\n" in capsys.readouterr().out
 
 
 def test_pc_by_independence_tests(csv):

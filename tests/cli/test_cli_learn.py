@@ -88,7 +88,7 @@ def test_the_summary_as_json(csv, truth, tmp_path):
     )
     assert list(told) == [
         *("algorithm", "options", "data", "rows", "variables", "states", "edges", "isolated", "strongest"),
-        *("tests", "unreliable", "score", "dag", "complete", "timings", "notes", "out"),
+        *("tests", "inconclusive", "score", "dag", "complete", "timings", "notes", "out"),
         *("picture", "page", "comparison", "graph", "weakly_decided"),
     ]
     assert told["algorithm"] == "f2sl-c"
@@ -113,7 +113,7 @@ def test_the_summary_as_json(csv, truth, tmp_path):
         "weak": False,
     }
     assert told["tests"] > 0
-    assert told["unreliable"] == 0
+    assert told["inconclusive"] == 0
     assert told["complete"] is True
     assert (told["score"], told["dag"], told["notes"], told["out"]) == (None, None, [], str(out))
     assert told["timings"]["total"] >= told["timings"]["read"] > 0
@@ -144,7 +144,7 @@ def test_the_second_algorithm_tells_its_score(csv):
     told = json.loads(learned("learn", csv, "-a", "f2sl-s", "--score", "bic", "--json"))
     assert told["graph"] == {"directed": [["a", "c"], ["b", "c"]], "undirected": [["e", "f"]]}
     assert told["score"] < 0
-    assert told["tests"] is told["unreliable"] is None
+    assert told["tests"] is told["inconclusive"] is None
     assert told["options"]["score"] == "bic"
 
 

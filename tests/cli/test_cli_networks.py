@@ -55,7 +55,7 @@ def test_networks_as_json(capsys):
 
 def test_a_sample_is_learned_from_and_compared_with_its_truth(tmp_path):
     out = tmp_path / "alarm.csv"
-    printed = learned("sample", "alarm", "--rows", 1000, "--seed", 1, "--out", out)
+    printed = learned("sample", "alarm", "--rows", 1000, "--random-state", 1, "--out", out)
     assert printed == f"wrote {out}: 1,000 rows, 37 variables\n"
     printed = learned("learn", out, "--truth", "alarm")
     assert "\nCompared with alarm\n" in printed
@@ -65,7 +65,7 @@ def test_a_sample_is_learned_from_and_compared_with_its_truth(tmp_path):
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet", ".arrow"])
 def test_every_format_holds_the_same_rows(suffix, tmp_path, capsys):
     network, out = package.load_network("child"), tmp_path / f"child{suffix}"
-    assert main(["sample", "child", "--rows", "40", "--seed", "3", "-o", str(out), "--quiet"]) == 0
+    assert main(["sample", "child", "--rows", "40", "--random-state", "3", "-o", str(out), "--quiet"]) == 0
     assert capsys.readouterr().out == ""
     expected, read = sample_table(network, 40, 3), package.open_table(out)
     assert read.names == expected.names
@@ -79,7 +79,7 @@ def test_every_format_holds_the_same_rows(suffix, tmp_path, capsys):
 def test_the_same_seed_gives_the_same_file(tmp_path):
     first, second = tmp_path / "a.csv", tmp_path / "b.csv"
     for out in (first, second):
-        assert main(["sample", "asia", "--rows", "50", "--seed", "9", "--out", str(out), "-q"]) == 0
+        assert main(["sample", "asia", "--rows", "50", "--random-state", "9", "--out", str(out), "-q"]) == 0
     assert first.read_bytes() == second.read_bytes()
     lines = first.read_text().splitlines()
     assert lines[0] == "asia,tub,smoke,lung,bronc,either,xray,dysp"
@@ -95,19 +95,21 @@ def test_a_network_of_the_users_own(tmp_path, capsys):
     assert json.loads(told)["comparison"]["true_edges"] == 6
 
 
-@pytest.mark.parametrize("kind", ["number", "mixed"])
+@pytest.mark.parametrize("kind", ["continuous", "mixed"])
 def test_networks_with_numbers_are_sampled_and_compared_with(kind, tmp_path, capsys):
-    network = package.random_network(12, 12, 2, kind=kind, seed=3, name=kind)
+    network = package.random_network(12, 12, 2, kind=kind, random_state=3, name=kind)
     csv, json_file, out = (str(tmp_path / name) for name in ("t.csv", "net.json", "learned.json"))
     network.save(json_file)
-    assert main(["sample", json_file, "--rows", "400", "--seed", "2", "--out", csv]) == 0
+    assert main(["sample", json_file, "--rows", "400", "--random-state", "2", "--out", csv]) == 0
     assert capsys.readouterr().out == f"wrote {csv}: 400 rows, 12 variables\n"
     drawn, read = sample_table(network, 400, 2), package.open_table(csv)
     assert read.kinds == network.kinds
     assert (read.numbers == drawn.numbers).all()
     first = (tmp_path / "t.csv").read_text().splitlines()[1].split(",")
-    assert [cell[0] == '"' for cell in first] == [it == "states" for it in network.kinds]  # labels in quotes
-    bins = [] if kind == "number" else ["--bins", "3"]
+    assert [cell[0] == '"' for cell in first] == [
+        it == "discrete" for it in network.kinds
+    ]  # labels in quotes
+    bins = [] if kind == "continuous" else ["--bins", "3"]
     assert main(["learn", csv, *bins, "--truth", json_file, "--out", out, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["comparison"]["true_edges"] == 12
     assert main(["compare", out, json_file, "--json"]) == 0
@@ -180,7 +182,7 @@ def test_names_with_commas_survive(tmp_path):
         (["alarm", "--rows", "0"], "--rows must be a whole number of at least 1, not 0"),
         (["alarm", "--rows", "-1"], "--rows must be a whole number of at least 1, not -1"),
         (["alarm", "--rows", "many"], "invalid value for '--rows'"),
-        (["alarm", "--seed", "-1"], "--seed must be a whole number of at least 0, not -1"),
+        (["alarm", "--random-state", "-1"], "--random-state must be a whole number of at least 0, not -1"),
         (["alarn"], "unknown network 'alarn'; did you mean 'alarm'? Known: alarm, andes, asia, barley"),
         (["none.bif"], "cannot read none.bif"),
     ],

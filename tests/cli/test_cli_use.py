@@ -234,7 +234,7 @@ def learned_with_bins():
     """Data, and a model learned with bins of a column, twice in different units, and with states."""
     x = np.array([0.1, 0.2, 0.8, 0.9] * 50)
     data = {"x": x, "unit": 100 * x, "n": np.arange(200) // 4, "y": ["a", "a", "b", "b"] * 50}
-    kinds = {"n": "states"}
+    kinds = {"n": "discrete"}
     return data, f2sl.learn(data, "f2sl-h", bins={"x": 2, "unit": 2}, kinds=kinds, aliases="merge")
 
 
@@ -257,7 +257,7 @@ def test_networks_are_fitted_with_the_kinds_and_bins_that_were_learned_with(tmp_
     assert model.network(data, bins={"x": 4}).states["unit"] == net.states["unit"]
     assert len(model.network(data, bins=2).states["n"]) == 2
     # Labels of the intervals, as samples of the network have them, are states.
-    assert model.network(net.sample(50, seed=1)).kinds == net.kinds
+    assert model.network(net.sample(50, random_state=1)).kinds == net.kinds
 
 
 @pytest.mark.parametrize("engine", ["memory", "stream"])
@@ -265,7 +265,7 @@ def test_files_of_graphs_know_how_columns_were_read(tmp_path, engine, capsys):
     data, model = learned_with_bins()
     path, graph, net = (tmp_path / name for name in ("t.csv", "graph.json", "net.json"))
     write_csv(path, data)
-    options = ["--bins", "x=2", "--bins", "unit=2", "--states", "n", "--engine", engine]
+    options = ["--bins", "x=2", "--bins", "unit=2", "--discrete", "n", "--engine", engine]
     assert main(["learn", str(path), *options, "--out", str(graph)]) == 0
     assert f2sl.load_graph(graph).read_as == model.graph_.read_as
     assert main(["fit", str(graph), str(path), "--engine", engine, "--out", str(net)]) == 0
@@ -287,9 +287,9 @@ def test_models_of_numbers_and_of_both_give_networks_of_these():
         {"d": [0.5, 0.5]},
         equations={"x": ([0.0, 2.0], [], 1.0), "y": (0.0, [1.0], 1.0)},
     )
-    frame = source.sample(500, seed=1)
+    frame = source.sample(500, random_state=1)
     net = f2sl.learn(frame, "f2sl-c").network(frame)
-    assert net.kinds == ("states", "number", "number")
+    assert net.kinds == ("discrete", "continuous", "continuous")
     assert ("x", "d") not in net.graph.directed_edges
     numbers = frame[["x", "y"]]
     net = f2sl.learn(numbers, "f2sl-c").network(numbers)
@@ -349,10 +349,10 @@ def test_commands_on_a_page_are_quoted_for_a_shell(tmp_path):
     data = f2sl.load_example("asia").rename(columns={"asia": "a; touch x #"})
     table, graph = tmp_path / "t.csv", tmp_path / "graph.json"
     data.to_csv(table, index=False)
-    f2sl.learn(table, kinds={"a; touch x #": "states"}).graph_.save(graph)
+    f2sl.learn(table, kinds={"a; touch x #": "discrete"}).graph_.save(graph)
     page = tmp_path / "page.html"
     assert main(["show", str(graph), "--data", str(table), "--out", str(page)]) == 0
-    assert "--states 'a; touch x #'" in page.read_text()
+    assert "--discrete 'a; touch x #'" in page.read_text()
 
 
 def test_a_table_in_another_encoding_is_explained_with_its_encoding(tmp_path):

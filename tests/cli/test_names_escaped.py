@@ -13,7 +13,7 @@ ROWS = [(a, b, (a + b) % 2 if n % 5 else a) for n, (a, b) in enumerate([(0, 0), 
 
 @pytest.fixture(scope="module")
 def columns():
-    return {name: [row[place] for row in ROWS] for place, name in enumerate(NAMES)}
+    return {name: [row[position] for row in ROWS] for position, name in enumerate(NAMES)}
 
 
 def test_texts_of_results(columns):

@@ -167,8 +167,8 @@ def test_no_averaged_graph_has_a_cycle_or_breaks_the_knowledge(tally, needed, ra
     # The order of the columns decides nothing.
     order = list(range(len(names)))
     random.shuffle(order)
-    place = np.argsort(order)
-    moved = place[pairs]
+    position = np.argsort(order)
+    moved = position[pairs]
     turned = moved[:, 0] > moved[:, 1]
     again = averaged_graph(
         [names[i] for i in order],

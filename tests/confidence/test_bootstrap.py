@@ -25,15 +25,15 @@ from f2sl.errors import DataError, FileError, Interrupted, OptionError
 from f2sl.learners.resample import Replicate, Resampling, gathered
 from f2sl.view.page import page_data
 from marks import compiled_only, posix_only
-from mixed_tools import drawn_gaps, mixed_columns
+from mixed_tools import drawn_missing, mixed_columns
 
 ASIA = f2sl.load_example("asia").iloc[:500]
 
 
-def resampled(number, n_rows, method, seed):
+def resampled(number, n_rows, method, random_state):
     """Draw the rows of a replicate, in any order."""
     part, half = (number, 0) if method == "bootstrap" else divmod(number, 2)
-    drawn = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(part,)))
+    drawn = np.random.default_rng(np.random.SeedSequence(random_state, spawn_key=(part,)))
     if method == "bootstrap":
         return drawn.integers(n_rows, size=n_rows)
     return drawn.permutation(n_rows)[half * (n_rows // 2) :][: n_rows // 2]
@@ -49,7 +49,7 @@ def test_far_more_processes_than_cores_are_capped_with_a_note():
 @pytest.mark.parametrize("method", ["bootstrap", "subsample"])
 @pytest.mark.parametrize("learner", [f2sl.F2SLc(alpha=0.05), f2sl.F2SLs()])
 def test_counts_are_those_of_single_fits(learner, method):
-    found = f2sl.bootstrap(ASIA, learner, 8, seed=3, method=method, n_jobs=2)
+    found = f2sl.bootstrap(ASIA, learner, 8, random_state=3, method=method, n_jobs=2)
     counts = Counter()
     for number in range(8):
         rows = ASIA.iloc[resampled(number, len(ASIA), method, 3)]
@@ -79,11 +79,11 @@ def test_the_number_of_processes_decides_nothing(tmp_path):
     texts = []
     for jobs in (1, 2, 3):
         out = tmp_path / f"{jobs}.json"
-        f2sl.bootstrap(ASIA, "f2sl-c", 12, seed=5, n_jobs=jobs, out=out)
+        f2sl.bootstrap(ASIA, "f2sl-c", 12, random_state=5, n_jobs=jobs, out=out)
         texts.append(out.read_bytes())
     assert texts[0] == texts[1] == texts[2]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["1.json", "2.json", "3.json"]
-    other = f2sl.bootstrap(ASIA, "f2sl-c", 12, seed=6, n_jobs=1)
+    other = f2sl.bootstrap(ASIA, "f2sl-c", 12, random_state=6, n_jobs=1)
     assert other.counts.tolist() != Confidence.load(tmp_path / "1.json").counts.tolist()
 
 
@@ -137,7 +137,7 @@ def test_every_replicate_is_progress(jobs):
 
 
 def test_halves_of_one_division_have_no_row_in_common():
-    halves = Resampling(f2sl.F2SLc(), (), "subsample", seed=7)
+    halves = Resampling(f2sl.F2SLc(), (), "subsample", random_state=7)
     for number in (0, 2, 10):
         first, second = halves.rows(number, 11), halves.rows(number + 1, 11)
         assert len(first) == len(second) == 5
@@ -146,14 +146,16 @@ def test_halves_of_one_division_have_no_row_in_common():
 
 
 def test_rows_are_gathered_with_their_missing_values():
-    columns = drawn_gaps(1, mixed_columns(2), 0.2)
+    columns = drawn_missing(1, mixed_columns(2), 0.2)
     frame = pd.DataFrame(columns)
     table = f2sl.open_table(frame)
     rows = np.random.default_rng(3).integers(len(frame), size=len(frame))
     drawn = gathered(table, rows)
-    assert drawn.gaps.tolist() == frame.iloc[rows].isna().sum().tolist()
+    assert drawn.missing.tolist() == frame.iloc[rows].isna().sum().tolist()
     for i in range(table.n_variables):
-        assert np.array_equal(drawn.column(i), table.column(i)[rows], equal_nan=table.kinds[i] == "number")
+        assert np.array_equal(
+            drawn.column(i), table.column(i)[rows], equal_nan=table.kinds[i] == "continuous"
+        )
 
 
 @compiled_only
@@ -262,7 +264,7 @@ def test_files_that_hold_something_else(tmp_path):
 
 
 def test_the_page_has_the_confidence_of_every_link(tmp_path):
-    found = f2sl.bootstrap(ASIA, "f2sl-c", 5, seed=1)
+    found = f2sl.bootstrap(ASIA, "f2sl-c", 5, random_state=1)
     by_pair = {pair: found.of(*pair) for pair in combinations(found.nodes, 2) if found.of(*pair)}
     assert found.by_pair == by_pair
     content = page_data(found)
@@ -362,7 +364,7 @@ def test_a_file_that_was_to_be_replaced_does_not_stop_a_killed_run_from_going_on
     tmp_path, ends_early, monkeypatch
 ):
     out = tmp_path / "c.json"
-    f2sl.bootstrap(ASIA, "f2sl-c", 2, seed=9, n_jobs=1, out=tmp_path / "other.json")
+    f2sl.bootstrap(ASIA, "f2sl-c", 2, random_state=9, n_jobs=1, out=tmp_path / "other.json")
     ends_early(3)
     with pytest.raises(Interrupted):
         f2sl.bootstrap(ASIA, "f2sl-c", 5, n_jobs=1, out=out)
@@ -387,7 +389,7 @@ def test_replicates_of_another_run_are_refused(tmp_path):
     out = tmp_path / "c.json"
     f2sl.bootstrap(ASIA, "f2sl-c", 2, n_jobs=1, out=out)
     before = out.read_bytes()
-    for data, learner, seed, told in (
+    for data, learner, random_state, told in (
         (ASIA, "f2sl-c", 1, "seed was 0 and is now 1"),
         (ASIA.iloc[:400], "f2sl-c", 0, "the table has other columns, rows or values"),
         (ASIA, "pc-stable", 0, "learner was F2SLc and is now PCStable"),
@@ -396,7 +398,7 @@ def test_replicates_of_another_run_are_refused(tmp_path):
         with pytest.raises(
             OptionError, match=f"^cannot resume: .*c.json belongs to another run: {told}; give the same"
         ):
-            f2sl.bootstrap(data, learner, 4, seed, n_jobs=1, out=out, resume=True)
+            f2sl.bootstrap(data, learner, 4, random_state, n_jobs=1, out=out, resume=True)
     assert out.read_bytes() == before
     assert list(tmp_path.iterdir()) == [out]
 
@@ -410,7 +412,7 @@ def test_what_holds_no_replicates_cannot_be_gone_on_with(tmp_path):
         f2sl.bootstrap(ASIA, "f2sl-c", 4, n_jobs=1, out=out, resume=True)
     journal = tmp_path / "d.json.replicates"
     asked = json.dumps({**found.asked, "options": None}).encode() + b"\n"
-    for content in (b"no journal\n", b'{"seed": 0}\n', b"[" * 100_000 + b"\n", asked):
+    for content in (b"no journal\n", b'{"random_state": 0}\n', b"[" * 100_000 + b"\n", asked):
         journal.write_bytes(content)
         with pytest.raises(FileError, match=r"d\.json\.replicates: not a file of replicates"):
             f2sl.bootstrap(ASIA, "f2sl-c", 2, n_jobs=1, out=tmp_path / "d.json", resume=True)
@@ -453,8 +455,16 @@ def test_a_worker_that_is_ended_and_an_error_in_one_are_told(monkeypatch, ends, 
     ("options", "told"),
     [
         (
-            {"replicates": 0, "seed": -1, "method": "jackknife", "threshold": 2, "n_jobs": 0, "resume": True},
-            "replicates must be a whole number of at least 1, not 0; seed must be a whole number of at least "
+            {
+                "replicates": 0,
+                "random_state": -1,
+                "method": "jackknife",
+                "threshold": 2,
+                "n_jobs": 0,
+                "resume": True,
+            },
+            "replicates must be a whole number of at least 1, not 0; "
+            "random_state must be a whole number of at least "
             "0, not -1; method must be one of 'bootstrap', 'subsample', not 'jackknife'; threshold must be a "
             "number above 0 and up to 1, not 2; n_jobs must be a whole number other than 0 (all cores if "
             "left out), not 0; resume continues from a file of results; name it with out=",

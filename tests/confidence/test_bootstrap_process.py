@@ -125,7 +125,18 @@ def test_no_process_takes_more_memory_for_more_replicates():
 def test_a_killed_run_goes_on_is_interrupted_and_ends_as_if_neither_had_been(table):
     out = table.with_name("c.json")
     journal = table.with_name("c.json.replicates")
-    arguments = ("bootstrap", table, "--replicates", REPLICATES, "--seed", 4, "--jobs", 2, "--out", out)
+    arguments = (
+        "bootstrap",
+        table,
+        "--replicates",
+        REPLICATES,
+        "--random-state",
+        4,
+        "--jobs",
+        2,
+        "--out",
+        out,
+    )
 
     def until_finished(number, process):
         """Wait until so many replicates are stored."""
@@ -180,5 +191,7 @@ def test_a_killed_run_goes_on_is_interrupted_and_ends_as_if_neither_had_been(tab
 
     learned(*arguments, "--resume", "--quiet")
     assert not journal.exists()
-    package.bootstrap(table, "f2sl-h", REPLICATES, seed=4, n_jobs=1, out=table.with_name("whole.json"))
+    package.bootstrap(
+        table, "f2sl-h", REPLICATES, random_state=4, n_jobs=1, out=table.with_name("whole.json")
+    )
     assert out.read_bytes() == table.with_name("whole.json").read_bytes()

@@ -70,12 +70,12 @@ class TestNames:
 class TestCells:
     @engines
     def test_gaps_of_all_spellings(self, tmp_path, engine):
-        gaps = ["NA", "N/A", "null", "None", "nan", "?", "-", ".", "", "  "]
-        path = text(tmp_path, "n,s\n" + "".join(f"{gap},{gap}\n1,x\n3,y\n" for gap in gaps))
+        is_missing = ["NA", "N/A", "null", "None", "nan", "?", "-", ".", "", "  "]
+        path = text(tmp_path, "n,s\n" + "".join(f"{gap},{gap}\n1,x\n3,y\n" for gap in is_missing))
         table = open_table(path, engine=engine, missing="state")
         # Among labels, None, - and . are labels.
         assert table.states == ((1, 3, "<missing>"), ("-", ".", "None", "x", "y", "<missing>"))
-        assert (table.column(0) == 2).sum() == len(gaps)
+        assert (table.column(0) == 2).sum() == len(is_missing)
         assert table.notes[:2] == (
             "read as missing values: '-', '.', '?', 'N/A', 'NA', 'None', 'nan', 'null'",
             "read as labels; na= makes them missing values: '-', '.', 'None'",
@@ -93,9 +93,9 @@ class TestCells:
     def test_numbers_are_missing_however_they_are_written(self, tmp_path, engine):
         # -999 as a whole number, as a real one, and with gaps of other spellings beside it.
         path = text(tmp_path, "n,m,s,t\n-999,1.5,x,-999.0\n1,-999.0,y,?\n2,2.5,-999.0,5\n3,0.5,y,7\n")
-        table = open_table(path, engine=engine, na=["-999", "0.50", "none such"], kinds={"m": "number"})
+        table = open_table(path, engine=engine, na=["-999", "0.50", "none such"], kinds={"m": "continuous"})
         assert table.states == ((1, 2, 3), (), ("-999.0", "x", "y"), (5, 7))
-        assert [column.gaps for column in table.columns] == [1, 2, 0, 2]
+        assert [column.missing for column in table.columns] == [1, 2, 0, 2]
         assert table.column(1)[~np.isnan(table.column(1))].tolist() == [1.5, 2.5]
         assert "na=['none such']: no such values in the columns read" in table.notes
         assert "read as missing values: '-999', '0.50', '?'" in table.notes
@@ -105,7 +105,7 @@ class TestCells:
         columns = {"s": ["a", "unknown", "?", " b"], "n": [1, -999, 2, 1], "m": [0.5, 1.5, -999.0, 2.5]}
         table = open_table(make(columns), na=["unknown", "-999", "b", "0"])
         assert table.states == (("?", "a"), (1, 2), ())  # "?" is a state where it was not read from text
-        assert [column.gaps for column in table.columns] == [2, 1, 1]
+        assert [column.missing for column in table.columns] == [2, 1, 1]
         assert table.ends[0][2] == 0.5
         assert "na=['0']: no such values in the columns read" in table.notes
 
@@ -115,13 +115,13 @@ class TestCells:
         assert table.states == (("lo", "hi", "top"), (False, True))
         assert table.column(0).tolist() == [0, 3, 1, 0]
         table = open_table(np.array([[1, 9], [2, 3], [9, 4]]), na=["9"])
-        assert table.states == ((1, 2), (3, 4)) and [one.gaps for one in table.columns] == [1, 1]
+        assert table.states == ((1, 2), (3, 4)) and [one.missing for one in table.columns] == [1, 1]
 
     @engines
     def test_decimal_commas(self, tmp_path, engine):
         path = text(tmp_path, "a;b;c\n1,5;1.234,5;1,2,3\n-2;2,25;x\nNA;0;y\n")
         table = open_table(path, engine=engine, missing="drop")
-        assert table.kinds == ("number", "number", "states")
+        assert table.kinds == ("continuous", "continuous", "discrete")
         assert [table.column(0).tolist(), table.column(1).tolist()] == [[1.5, -2.0], [1234.5, 2.25]]
         assert "read with decimal commas: 'a', 'b'" in table.notes
 
@@ -150,19 +150,19 @@ class TestKindsByValues:
         rng = np.random.default_rng(0)
         data = {"weight": rng.integers(1500, 4500, 300), "children": rng.integers(0, 6, 300)}
         table = open_table(data)
-        assert table.kinds == ("number", "states")
+        assert table.kinds == ("continuous", "discrete")
         assert table.notes == (
-            "column 'weight': integers with more than 7 values, read as numbers; otherwise with "
-            "kinds={'weight': 'states'}",
-            "column 'children': integers with up to 7 values, read as states; otherwise with "
-            "kinds={'children': 'number'}",
+            "column 'weight': integers with more than 7 values, read as continuous; otherwise with "
+            "kinds={'weight': 'discrete'}",
+            "column 'children': integers with up to 7 values, read as discrete; otherwise with "
+            "kinds={'children': 'continuous'}",
         )
-        assert open_table(data, kinds={"weight": "states"}).kinds == ("states", "states")
-        assert open_table(data, kinds={"children": "number"}).kinds == ("number", "number")
+        assert open_table(data, kinds={"weight": "discrete"}).kinds == ("discrete", "discrete")
+        assert open_table(data, kinds={"children": "continuous"}).kinds == ("continuous", "continuous")
 
     @pytest.mark.parametrize(
         ("n", "rows", "kind"),
-        [(12, 24, "states"), (13, 26, "number"), (32, 1024, "states"), (33, 9999, "number")],
+        [(12, 24, "discrete"), (13, 26, "continuous"), (32, 1024, "discrete"), (33, 9999, "continuous")],
     )
     def test_few_and_many(self, n, rows, kind):
         assert open_table({"a": np.arange(rows) % n, "b": [0] * rows}).kinds[0] == kind
@@ -188,7 +188,7 @@ class TestKindsByValues:
             "with keep=['who']"
         )
         assert (told in table.notes) == left_out
-        for how in ({"kinds": {"who": "states"}}, {"kinds": "states"}, {"keep": ["who"]}):
+        for how in ({"kinds": {"who": "discrete"}}, {"kinds": "discrete"}, {"keep": ["who"]}):
             assert open_table(tmp_path / "t.csv", engine=engine, **how).names == ("who", "x")
 
     def test_categories_and_few_rows_stay(self):
@@ -202,7 +202,7 @@ class TestKindsByValues:
         path = text(tmp_path, "who,x\n" + "".join(f"p{i // 2},{i % 3}\n" for i in range(n)))
         table = open_table(path, engine=engine)
         assert table.names == ("x",) and table.notes[0].startswith("column 'who': left out: more than 65,536")
-        for how in ({"kinds": {"who": "states"}}, {"missing": "drop"}):
+        for how in ({"kinds": {"who": "discrete"}}, {"missing": "drop"}):
             with pytest.raises(DataError, match=r"'who' .*too many states"):
                 open_table(path, engine=engine, **how)
 
@@ -250,7 +250,7 @@ class TestKindsByValues:
         assert len(notes) == bool(found) and all(f"if so, na={found}" in note for note in notes)
         if found:
             table = open_table(path, engine=engine, na=found, keep=["a"])
-            assert table.columns[0].gaps == len(codes)
+            assert table.columns[0].missing == len(codes)
 
 
 class TestBins:
@@ -596,7 +596,12 @@ class TestCheck:
     def test_all_problems_at_once(self):
         report = f2sl.check(DATA, bins={"nix": 3}, missing="error")
         assert [column.name for column in report.columns] == list(DATA)
-        assert [column.action for column in report.columns] == ["refused", "states", "refused", "numbers"]
+        assert [column.action for column in report.columns] == [
+            "refused",
+            "discrete",
+            "refused",
+            "continuous",
+        ]
         told = " ".join(report.problems)
         for words in ("bins: unknown column 'nix'", "drop=['odd']", 'missing="state"', "drop=['big']"):
             assert words in told
@@ -618,8 +623,8 @@ class TestCheck:
         report = f2sl.check(path, drop=["c"])
         assert report.problems == ()
         assert [(one.name, one.kind, one.values, one.action) for one in report.columns] == [
-            ("a", "states", "2 states: 0, 1", "states"),
-            ("b", "states", "2 states: x, y", "states"),
+            ("a", "discrete", "2 states: 0, 1", "discrete"),
+            ("b", "discrete", "2 states: x, y", "discrete"),
             ("c", "", "", "left out"),
         ]
         assert "one column only" in f2sl.check(path, drop=["a", "c"]).problems[0]

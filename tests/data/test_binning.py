@@ -12,7 +12,7 @@ from f2sl.data.binning import cut
 from f2sl.data.open import open_table
 from f2sl.errors import DataError, OptionError
 
-as_table = partial(open_table, kinds="states")
+as_table = partial(open_table, kinds="discrete")
 
 finite = st.floats(allow_nan=False, allow_infinity=False, width=64)
 numbers = st.one_of(
@@ -121,7 +121,7 @@ def test_a_number_of_bins_is_for_reals_and_long_integers_only():
     assert table.notes == ("columns 'real', 'long': cut into 3 equal-frequency bins",)
 
 
-def test_a_column_too_long_for_any_code_can_be_cut_and_leaves_its_neighbours_alone():
+def test_a_column_too_long_for_any_code_can_be_cut_and_leaves_its_neighbors_alone():
     rows = np.arange(70_000)
     table = as_table(np.stack([rows % 3, rows, rows % 2], axis=1), bins=4)
     assert table.codes.dtype == np.uint8

@@ -189,14 +189,14 @@ def test_evaluate_returns_one_row_for_each_query_in_order():
 
 
 @given(
-    seed=st.integers(0, 2**32 - 1),
+    random_state=st.integers(0, 2**32 - 1),
     n_rows=st.integers(2, 140),
     cut=st.floats(0, 1),
     method=st.sampled_from(["planes", "codes"]),
 )
-def test_counts_add_up_over_blocks_of_rows(seed, n_rows, cut, method):
+def test_counts_add_up_over_blocks_of_rows(random_state, n_rows, cut, method):
     cardinalities = [2, 3, 4]
-    codes = random_codes(seed, n_rows, cardinalities)
+    codes = random_codes(random_state, n_rows, cardinalities)
     border = min(max(1, round(cut * n_rows)), n_rows - 1)
     queries = Queries.of([(0,), (1, 2), (2, 0, 1)])
     whole, top, bottom = (
@@ -302,7 +302,7 @@ def assert_each_pair_once(cut, n_variables):
         # A pair costs 1.
         assert sum(piece.work for piece in pieces) == cut.work == len(seen)
         assert all(piece.work <= share or len(piece.tiles) == 1 for piece in pieces)
-        # No two neighbours would fit into one.
+        # No two neighbors would fit into one.
         assert all(one.work + other.work > share for one, other in pairwise(pieces))
 
 
@@ -479,8 +479,8 @@ compare = njit(lambda *arguments: _kernels._compare(*arguments))
 
 
 @given(st.integers(0, 100), st.integers(1, 4), st.sampled_from([np.uint8, np.uint16]))
-def test_planes_are_those_of_the_naive_twin(seed, n_words, kind):
-    [column] = random_codes(seed, 64 * n_words, [5]).astype(kind)
+def test_planes_are_those_of_the_naive_twin(random_state, n_words, kind):
+    [column] = random_codes(random_state, 64 * n_words, [5]).astype(kind)
     for state in range(5):
         plane = np.zeros(n_words, np.uint64)
         compare(column, state, plane)

@@ -34,7 +34,7 @@ from f2sl.stats.choose import make_score, make_test, related_pairs
 from f2sl.stats.measures.information import Information, LogTable
 from f2sl.stats.scores.likelihood import BIC, LogLikelihood
 from f2sl.stats.scores.tables import FamilyFormula
-from mixed_tools import drawn_gaps, mixed_columns, mixed_table
+from mixed_tools import drawn_missing, mixed_columns, mixed_table
 from tables import make_table, random_codes, related_codes, related_numbers
 
 MEMORY = 1 << 28
@@ -126,16 +126,16 @@ def test_moments_are_the_same_to_the_last_bit(client):
 
 def test_correlations_with_many_missing_values_are_the_same_to_the_last_bit(client):
     columns = mixed_columns(5, 200)
-    table = mixed_table(columns, missing=drawn_gaps(5, columns, 0.7))
+    table = mixed_table(columns, missing=drawn_missing(5, columns, 0.7))
     with MixedEngine(table) as one, MixedEngine(clustered(table, client, 3)) as other:
         assert one.embedded.correlations.tolist() == other.embedded.correlations.tolist()
 
 
 def test_states_with_missing_values_are_learned_as_in_memory(client):
     """Numbers, with and without missing values, are for the test of all engines."""
-    kinds = ("states",) * 4
+    kinds = ("discrete",) * 4
     columns = mixed_columns(4, 200, kinds)
-    table = mixed_table(columns, kinds, missing=drawn_gaps(4, columns))
+    table = mixed_table(columns, kinds, missing=drawn_missing(4, columns))
     models = [f2sl.F2SLh().fit(own) for own in (table, clustered(table, client, 3))]
     assert models[0].graph_.n_edges
     assert models[0].graph_ == models[1].graph_ and models[0].score_ == models[1].score_

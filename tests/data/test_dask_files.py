@@ -76,7 +76,7 @@ def test_values_that_are_missing_by_name(client, tmp_path, suffix):
     tables = [open_table(data, **on_cluster) for data in (tmp_path, dd.from_pandas(made, npartitions=2))]
     tables += [open_table(data, na=on_cluster["na"]) for data in (tmp_path, made)]
     for table in tables:
-        assert table.states[0] == ("x", "y") and [column.gaps for column in table.columns] == [3, 3]
+        assert table.states[0] == ("x", "y") and [column.missing for column in table.columns] == [3, 3]
         assert (table.ends[0][1], table.ends[1][1]) == (0.5, 2.0)
         assert "na=['8']: no such values in the columns read" in table.notes
 

@@ -17,8 +17,8 @@ from tables import make_table, related_codes
 ROWS = 200
 
 
-def noise(n_columns, n_rows=ROWS, seed=0):
-    return np.random.default_rng(seed).normal(size=(n_columns, n_rows))
+def noise(n_columns, n_rows=ROWS, random_state=0):
+    return np.random.default_rng(random_state).normal(size=(n_columns, n_rows))
 
 
 def notes(data, **options):
@@ -135,16 +135,16 @@ class TestOneColumn:
         assert notes({"a": a, "c": 2 * a}) == ["only 19 rows: the result is unreliable"]
 
     @given(st.integers(0, 1000), st.sampled_from([np.exp, np.cbrt, np.negative, np.floor, lambda x: x > 0]))
-    def test_any_function_is_found(self, seed, function):
-        x, *others = noise(4, seed=seed)
+    def test_any_function_is_found(self, random_state, function):
+        x, *others = noise(4, random_state=random_state)
         found = found_in(
             {"x": x, **{f"n{i}": o for i, o in enumerate(others)}, "y": function(x).astype(float)}
         )
         assert found.keys() == {"y"} and found["y"][:2] == ("x", True)
 
     @given(st.integers(0, 1000), st.integers(25, 80))
-    def test_what_is_found_holds_in_every_row(self, seed, n_rows):
-        table = make_table(related_codes(seed, n_rows, 6))
+    def test_what_is_found_holds_in_every_row(self, random_state, n_rows):
+        table = make_table(related_codes(random_state, n_rows, 6))
         for f in functions(sample := Sample.of_table(table)):
             y, x = (sample.values[i].tolist() for i in (f.column, f.of))
             pairs = sorted(set(zip(x, y, strict=True)))
@@ -223,10 +223,10 @@ class TestSums:
         assert "'sum' = 'a' + 'b'" in note({"a": a, "b": b, "c": c, "sum": a + b, "few": empty}, SUMS)
 
     @given(st.integers(0, 1000), st.integers(2, 6))
-    def test_any_sum_is_found(self, seed, n_terms):
-        parts = noise(8, seed=seed)
-        weights = np.random.default_rng(seed).integers(1, 4, n_terms) * np.random.default_rng(
-            seed + 1
+    def test_any_sum_is_found(self, random_state, n_terms):
+        parts = noise(8, random_state=random_state)
+        weights = np.random.default_rng(random_state).integers(1, 4, n_terms) * np.random.default_rng(
+            random_state + 1
         ).choice([-1, 1], n_terms)
         data = {f"p{i}": part for i, part in enumerate(parts)}
         data["sum"] = weights @ parts[:n_terms] + 3

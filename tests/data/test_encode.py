@@ -17,7 +17,7 @@ from f2sl.data.memory.table import MemoryTable
 from f2sl.data.open import open_table
 from f2sl.errors import DataError, OptionError
 
-as_table = partial(open_table, kinds="states")
+as_table = partial(open_table, kinds="discrete")
 
 BACKENDS = {
     "pandas": pd.DataFrame,

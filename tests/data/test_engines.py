@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from cluster_tools import forgets_all, running
 from f2sl.api import find_sets
-from f2sl.data.column import NUMBER
+from f2sl.data.column import CONTINUOUS
 from f2sl.data.dask import engine as counting
 from f2sl.data.dask.runtime import Cluster
 from f2sl.data.dask.table import DaskTable
@@ -14,7 +14,7 @@ from f2sl.data.stream.table import StreamTable
 from f2sl.learners.base import STRUCTURE
 from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
 from marks import compiled_only
-from mixed_tools import drawn_gaps, mixed_columns, mixed_table
+from mixed_tools import drawn_missing, mixed_columns, mixed_table
 from tables import make_table, related_codes, related_numbers
 
 pytestmark = compiled_only
@@ -27,8 +27,8 @@ SMALL = {
 """Options that make a learner quick; the answer need not be a good one."""
 
 DISK, CLUSTER = "stream", "dask"
-KINDS = ("states", "number", "mixed")
-WITH_GAPS = "mixed, with gaps"
+KINDS = ("discrete", "continuous", "mixed")
+WITH_MISSING = "mixed, with gaps"
 SETS = [(registry, entry.name) for registry in (LOCAL, MARKOV_BLANKET) for entry in registry]
 MEMORY = 1 << 28
 BY_TILES, BY_ROWS = (1e9,), (0,)
@@ -57,7 +57,9 @@ class Workers:
 
     def holding(self, table, _, splits):
         cluster = Cluster.connect(self._client, 1, MEMORY)
-        for rows_per_variable in splits if table.kind != NUMBER else BY_ROWS:  # sums of numbers are not split
+        for rows_per_variable in (
+            splits if table.kind != CONTINUOUS else BY_ROWS
+        ):  # sums of numbers are not split
             counting.ROWS_PER_VARIABLE = rows_per_variable
             yield DaskTable.of_table(table, cluster, MEMORY, n_blocks=2)
 
@@ -75,30 +77,30 @@ def engine(request):
     counting.ROWS_PER_VARIABLE = usual
 
 
-def drawn(kind, seed):
-    if kind == "number":
-        return related_numbers(seed)
-    if kind == WITH_GAPS:
-        kinds = ("states", "number") * 2
-        columns = mixed_columns(seed, 200, kinds)
-        return mixed_table(columns, kinds, missing=drawn_gaps(seed, columns))
+def drawn(kind, random_state):
+    if kind == "continuous":
+        return related_numbers(random_state)
+    if kind == WITH_MISSING:
+        kinds = ("discrete", "continuous") * 2
+        columns = mixed_columns(random_state, 200, kinds)
+        return mixed_table(columns, kinds, missing=drawn_missing(random_state, columns))
     if kind == "mixed":
-        return mixed_table(mixed_columns(seed, 200))
-    return make_table(related_codes(seed, 200, 5, most_states=3))
+        return mixed_table(mixed_columns(random_state, 200))
+    return make_table(related_codes(random_state, 200, 5, most_states=3))
 
 
-def splits_of(place):
+def splits_of(position):
     """Choose how work is split on a cluster, by a learner's place: another way after all three kinds."""
-    return BY_TILES if place // 3 % 2 else BY_ROWS
+    return BY_TILES if position // 3 % 2 else BY_ROWS
 
 
 def check(engine, kind, learn, splits):
     """Compare what is learned from memory with what is learned from elsewhere."""
 
     @settings(max_examples=engine.examples)
-    @given(seed=st.integers(0, 20), rows_per_block=st.integers(20, 300))
-    def same(seed, rows_per_block):
-        table = drawn(kind, seed)
+    @given(random_state=st.integers(0, 20), rows_per_block=st.integers(20, 300))
+    def same(random_state, rows_per_block):
+        table = drawn(kind, random_state)
         expected = learn(table)
         for other in engine.holding(table, rows_per_block, splits):
             assert learn(other) == expected
@@ -126,8 +128,8 @@ def case_name(value):
     ("engine", "name", "kind"),
     [
         *cases([(entry.name,) for entry in STRUCTURE], lambda name: STRUCTURE.load(name)().takes),
-        *((DISK, name, WITH_GAPS) for name in ("f2sl-h", "boss", "hc", "f2sl-c", "mmhc", "pc-stable")),
-        (CLUSTER, "mmhc", WITH_GAPS),  # which asks for pairs, tests and scores
+        *((DISK, name, WITH_MISSING) for name in ("f2sl-h", "boss", "hc", "f2sl-c", "mmhc", "pc-stable")),
+        (CLUSTER, "mmhc", WITH_MISSING),  # which asks for pairs, tests and scores
     ],
     indirect=["engine"],
     ids=case_name,
@@ -140,8 +142,8 @@ def test_structures_are_the_same(engine, name, kind):
         model = learner(**options, **SMALL.get(name, {})).fit(table)
         return model.graph_, model.graph_.weights, model.notes_, model.options_in_use_, model.n_rows_
 
-    place = [entry.name for entry in STRUCTURE].index(name)
-    check(engine, kind, learn, BY_TILES + BY_ROWS if kind == WITH_GAPS else splits_of(place))
+    position = [entry.name for entry in STRUCTURE].index(name)
+    check(engine, kind, learn, BY_TILES + BY_ROWS if kind == WITH_MISSING else splits_of(position))
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from f2sl.data.moments import Moments
 from f2sl.data.stream.table import StreamTable
 from f2sl.learners.resample import gathered
 from marks import few_examples
-from mixed_tools import drawn_gaps, mixed_columns, mixed_table
+from mixed_tools import drawn_missing, mixed_columns, mixed_table
 
 pytestmark = pytest.mark.kernels
 
@@ -25,21 +25,21 @@ def embedded(table):
 
 
 def of_numbers(columns, missing):
-    with Moments.of_table(mixed_table(columns, ["number"] * len(columns), missing=missing)) as moments:
+    with Moments.of_table(mixed_table(columns, ["continuous"] * len(columns), missing=missing)) as moments:
         return moments.embedded.correlations
 
 
 @few_examples
 @given(st.integers(0, 2**32 - 1))
-def test_as_by_the_textbook(seed):
-    rng = np.random.default_rng(seed)
+def test_as_by_the_textbook(random_state):
+    rng = np.random.default_rng(random_state)
     n = 300
     mix = rng.normal(size=(4, 4))
     numbers = mix @ rng.normal(size=(4, n))
     states = (numbers[0] + rng.normal(size=n) > 0).astype(np.int64)
     missing = rng.random((5, n)) < 0.15
     missing[1] = False
-    table = mixed_table([*numbers, states], ["number"] * 4 + ["states"], missing=missing)
+    table = mixed_table([*numbers, states], ["continuous"] * 4 + ["discrete"], missing=missing)
     found = embedded(table).correlations
     # The indicator is that of the first state.
     _, expected = naive_em.maximum_likelihood(np.vstack([numbers, states == 0]), missing, 200)
@@ -55,7 +55,9 @@ def test_the_closed_form_of_a_monotone_pattern():
     y = 0.8 * x + rng.normal(size=n)
     lacks = x > 0.5
     columns, none = [x, y, (rng.random(n) < 0.5).astype(np.int64)], np.zeros(n, np.bool_)
-    table = mixed_table(columns, ["number", "number", "states"], missing=np.array([none, lacks, none]))
+    table = mixed_table(
+        columns, ["continuous", "continuous", "discrete"], missing=np.array([none, lacks, none])
+    )
     slope = np.cov(x[~lacks], y[~lacks], ddof=0)[0, 1] / x[~lacks].var()
     left = (y[~lacks] - slope * x[~lacks]).var()
     expected = slope * x.std() / np.sqrt(slope**2 * x.var() + left)
@@ -121,7 +123,7 @@ def test_a_sparse_column_is_as_related_as_its_rows_say(monkeypatch, share, work)
 
 def test_a_table_with_little_work_takes_two_steps_from_pairs(monkeypatch):
     monkeypatch.setattr(em, "WORK", 0.0)
-    columns, _ = numbers_with_gaps(6, 1000)
+    columns, _ = numbers_with_missing(6, 1000)
     missing = np.random.default_rng(2).random(columns.shape) < 0.6
     found = of_numbers(columns, missing)
     _, covariance = naive_em.steps_from(*naive_em.of_pairs(columns, missing), columns, missing, 2)
@@ -159,24 +161,24 @@ def test_steps_that_grow_are_not_followed_by_a_leap():
 
 @few_examples
 @given(st.integers(0, 2**32 - 1), st.integers(20, 90), st.sampled_from([0.2, 0.7]))
-def test_blocks_give_the_same_bits(seed, rows_per_block, share):
-    columns = mixed_columns(seed, 160)
-    table = mixed_table(columns, missing=drawn_gaps(seed, columns, share))
+def test_blocks_give_the_same_bits(random_state, rows_per_block, share):
+    columns = mixed_columns(random_state, 160)
+    table = mixed_table(columns, missing=drawn_missing(random_state, columns, share))
     one, other = embedded(table), embedded(StreamTable.of_table(table, rows_per_block))
     assert one.correlations.tolist() == other.correlations.tolist()
     assert one.together.tolist() == other.together.tolist()
 
 
-def numbers_with_gaps(seed, rows=400):
-    """Return four related columns of numbers, and which of their values are missing."""
-    rng = np.random.default_rng(seed)
+def numbers_with_missing(random_state, rows=400):
+    """Return four related continuous columns, and which of their values are missing."""
+    rng = np.random.default_rng(random_state)
     columns = rng.normal(size=(4, 4)) @ rng.normal(size=(4, rows))
     return columns, rng.random((4, rows)) < np.array([0.2, 0.0, 0.3, 0.1])[:, None]
 
 
 def test_numbers_alone_have_the_same_correlations_in_any_blocks():
-    columns, missing = numbers_with_gaps(2)
-    table = mixed_table(columns, ["number"] * 4, missing=missing)
+    columns, missing = numbers_with_missing(2)
+    table = mixed_table(columns, ["continuous"] * 4, missing=missing)
     with Moments.of_table(table) as one, Moments.of_table(StreamTable.of_table(table, 53)) as other:
         found, blocks = one.embedded, other.embedded
     _, expected = naive_em.maximum_likelihood(columns, missing, 200)
@@ -186,7 +188,7 @@ def test_numbers_alone_have_the_same_correlations_in_any_blocks():
 
 
 def test_drawn_rows_of_a_complete_table_have_their_own_correlations():
-    columns = mixed_columns(7, 300, kinds := ("number", "states", "number"))
+    columns = mixed_columns(7, 300, kinds := ("continuous", "discrete", "continuous"))
     table = mixed_table(columns, kinds)
     rows = np.sort(np.random.default_rng(1).integers(300, size=300))
     with MixedEngine(table) as engine:
@@ -197,8 +199,8 @@ def test_drawn_rows_of_a_complete_table_have_their_own_correlations():
 
 
 def test_drawn_rows_with_missing_values_take_steps_from_all_rows():
-    columns, missing = numbers_with_gaps(3)
-    table = mixed_table(columns, ["number"] * 4, missing=missing)
+    columns, missing = numbers_with_missing(3)
+    table = mixed_table(columns, ["continuous"] * 4, missing=missing)
     rows = np.sort(np.random.default_rng(1).integers(400, size=400))
     with Moments.of_table(table) as moments:
         of_all, layout = moments.embedded, moments.layout
@@ -212,7 +214,7 @@ def test_drawn_rows_with_missing_values_take_steps_from_all_rows():
 @pytest.mark.parametrize("share", [0.0, 0.2])
 def test_columns_that_do_not_vary_among_drawn_rows_are_not_correlated(share):
     columns = mixed_columns(5, 200)
-    table = mixed_table(columns, missing=drawn_gaps(5, columns, share))
+    table = mixed_table(columns, missing=drawn_missing(5, columns, share))
     with MixedEngine(table) as engine:
         found = of_rows(engine.layout, gathered(table, np.full(200, 17)), engine.embedded, 2)
     assert np.isfinite(found).all()
@@ -223,7 +225,7 @@ def test_columns_that_do_not_vary_among_drawn_rows_are_not_correlated(share):
 
 def test_columns_without_missing_values_keep_their_correlations():
     columns = mixed_columns(4, 400)
-    missing = drawn_gaps(4, columns, 0.3)
+    missing = drawn_missing(4, columns, 0.3)
     missing[[0, 1, 3]] = False
     found, complete = (embedded(mixed_table(columns, missing=own)) for own in (missing, missing & False))
     same = np.isin(np.repeat(np.arange(5), np.diff(complete.start)), [0, 1, 3])

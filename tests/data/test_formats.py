@@ -148,7 +148,7 @@ def test_only_the_columns_asked_for_are_in_the_batches(tmp_path):
         path = tmp_path / name
         path.write_bytes(table_bytes(pa.table(COLUMNS), path))
         file = formats.look_at(path, formats.TextOptions())
-        settled, seen = file.format.scan(file, ["n"], 3, list)
+        resolved, seen = file.format.scan(file, ["n"], 3, list)
         assert [batch.schema.names for batch in seen] == [["n"]] * len(seen)
         assert np.concatenate([batch.column(0).to_numpy() for batch in seen]).tolist() == COLUMNS["n"]
-        assert settled.format.schema(settled).names == ["a", "n"]
+        assert resolved.format.schema(resolved).names == ["a", "n"]

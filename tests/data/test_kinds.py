@@ -1,4 +1,4 @@
-"""Columns of real numbers, and of both kinds: what is taken for one, whatever it comes from, and refused."""
+"""Continuous columns, and of both kinds: what is taken for one, whatever it comes from, and refused."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from f2sl.data.stream.table import StreamTable
 
 FRAME = pd.DataFrame({"b": [0.5, -1.25, 3.0], "a": [7, 5, 7]})
 NUMBERS = pd.DataFrame({"b": [0.5, -1.25, 3.0], "a": [7.5, 5, 7]})
-as_numbers = partial(open_table, kinds="number")
+as_numbers = partial(open_table, kinds="continuous")
 
 
 def refused(call, *words):
@@ -48,7 +48,7 @@ class TestReading:
         table = as_numbers(data)
         assert table.names == ("b", "a")
         assert table.numbers.tolist() == [[0.5, -1.25, 3.0], [7.0, 5.0, 7.0]]
-        assert open_table(data).kinds == ("number", "states")
+        assert open_table(data).kinds == ("continuous", "discrete")
 
     def test_arrays_and_files(self, tmp_path):
         array = FRAME.to_numpy()
@@ -69,14 +69,14 @@ class TestReading:
         refused(lambda: open_table(table, names=["x", "y"]), "names: these options cannot change a table")
 
     def test_missing_values(self):
-        gaps = FRAME.assign(b=[0.5, np.nan, 3.0])
-        refused(lambda: as_numbers(gaps, missing="error"), "'b' (1 of 3 rows)", 'missing="drop"')
-        table = as_numbers(gaps.assign(a=[7, 5, 9]), missing="drop")
+        is_missing = FRAME.assign(b=[0.5, np.nan, 3.0])
+        refused(lambda: as_numbers(is_missing, missing="error"), "'b' (1 of 3 rows)", 'missing="drop"')
+        table = as_numbers(is_missing.assign(a=[7, 5, 9]), missing="drop")
         assert table.numbers.tolist() == [[0.5, 3.0], [7.0, 9.0]]
         assert table.notes == ("dropped 1 of 3 rows with missing values",)
-        refused(lambda: as_numbers(gaps, missing="state"), "state", "drop")
-        refused(lambda: as_numbers(gaps, missing="omit"), "'omit'", "available, state, drop, error")
-        refused(lambda: as_numbers(gaps[1:], missing="drop"), "would drop 1 of 2 rows", "only one row")
+        refused(lambda: as_numbers(is_missing, missing="state"), "state", "drop")
+        refused(lambda: as_numbers(is_missing, missing="omit"), "'omit'", "available, state, drop, error")
+        refused(lambda: as_numbers(is_missing[1:], missing="drop"), "would drop 1 of 2 rows", "only one row")
 
     def test_whole_floats_with_gaps_are_numbers_too(self):
         table = as_numbers({"a": [1.0, np.nan, 3.0], "b": [0.5, 0.6, 0.7]}, missing="drop")
@@ -110,16 +110,18 @@ class TestRefusals:
         refused(lambda: as_numbers(np.zeros((1, 3))), "1 sample", "minimum of 2")
         refused(lambda: as_numbers(np.zeros((0, 3))), "no rows")
         one = as_numbers(np.array([[0.1], [0.2]]))
-        refused(lambda: check_learnable(one, ("number",), "tc"), "one column only")
+        refused(lambda: check_learnable(one, ("continuous",), "tc"), "one column only")
 
     def test_kinds_that_a_learner_does_not_take(self):
         states, numbers = open_table({"a": [0, 1], "b": [0, 1]}), open_table(NUMBERS)
-        refused(lambda: check_learnable(states, ("number",), "tc"), "'a', 'b' hold states, but tc learns")
-        refused(lambda: check_learnable(numbers, ("states",), "sll"), "'b', 'a' hold real numbers, but sll")
+        refused(
+            lambda: check_learnable(states, ("continuous",), "tc"), "'a', 'b' are discrete, but tc learns"
+        )
+        refused(lambda: check_learnable(numbers, ("discrete",), "sll"), "'b', 'a' are continuous, but sll")
 
     def test_kinds_by_name_go_before_what_a_learner_takes(self):
         data = {"a": [0, 1, 1], "b": [0.5, 1.5, 0.1], "c": [0.2, 0.5, 3.5]}
-        refused(lambda: f2sl.learn(data, "tc", kinds={"a": "states"}), "column 'a' holds states, but TC")
+        refused(lambda: f2sl.learn(data, "tc", kinds={"a": "discrete"}), "column 'a' is discrete, but TC")
 
     def test_a_table_made_by_hand(self):
         refused(lambda: MemoryTable.of_numbers(("a",), np.array([[np.nan, 1.0]])), "'a'", "not finite")
@@ -131,57 +133,65 @@ class TestKinds:
     @pytest.mark.parametrize(
         ("data", "kinds"),
         [
-            ({"a": [0.5, 1.5], "b": [1, 2]}, ("number", "states")),
-            ({"a": [5.0, 2.0], "b": [1, 2]}, ("states", "states")),
-            ({"a": [0.5, 0.5], "b": [True, False]}, ("states",)),
-            (np.arange(26).reshape(13, 2), ("number", "number")),
-            (np.arange(16).reshape(8, 2), ("number", "number")),
-            (np.arange(14).reshape(7, 2), ("states", "states")),
-            ({"a": [1, 2], "b": ["x", "y"]}, ("states", "states")),
-            ([[0.5, 1], [0.7, 2]], ("number", "states")),
-            (np.array([[0, 1], [1, 1]]), ("states", "states")),
-            (pd.DataFrame({"a": pd.Categorical([0.5, 0.7]), "b": [1, 2]}), ("states", "states")),
-            ({"a": [0.5, 1.5], "b": ["x", "y"], "c": [1, 2]}, ("number", "states", "states")),
-            ({"a": [1.0, 2.0], "b": ["x", "y"]}, ("states", "states")),
+            ({"a": [0.5, 1.5], "b": [1, 2]}, ("continuous", "discrete")),
+            ({"a": [5.0, 2.0], "b": [1, 2]}, ("discrete", "discrete")),
+            ({"a": [0.5, 0.5], "b": [True, False]}, ("discrete",)),
+            (np.arange(26).reshape(13, 2), ("continuous", "continuous")),
+            (np.arange(16).reshape(8, 2), ("continuous", "continuous")),
+            (np.arange(14).reshape(7, 2), ("discrete", "discrete")),
+            ({"a": [1, 2], "b": ["x", "y"]}, ("discrete", "discrete")),
+            ([[0.5, 1], [0.7, 2]], ("continuous", "discrete")),
+            (np.array([[0, 1], [1, 1]]), ("discrete", "discrete")),
+            (pd.DataFrame({"a": pd.Categorical([0.5, 0.7]), "b": [1, 2]}), ("discrete", "discrete")),
+            ({"a": [0.5, 1.5], "b": ["x", "y"], "c": [1, 2]}, ("continuous", "discrete", "discrete")),
+            ({"a": [1.0, 2.0], "b": ["x", "y"]}, ("discrete", "discrete")),
         ],
     )
     def test_by_columns(self, data, kinds):
         assert open_table(data).kinds == kinds
 
     def test_whole_floats_with_gaps_are_states(self):
-        assert open_table({"a": [1.0, np.nan], "b": [1, 2]}, missing="state").kinds == ("states", "states")
+        assert open_table({"a": [1.0, np.nan], "b": [1, 2]}, missing="state").kinds == (
+            "discrete",
+            "discrete",
+        )
 
     def test_some_by_name(self):
         data = {"a": [0, 1, 2], "b": [0, 1, 1], "c": ["x", "y", "x"]}
-        table = open_table(data, kinds={"a": "number"})
-        assert table.kinds == ("number", "states", "states")
+        table = open_table(data, kinds={"a": "continuous"})
+        assert table.kinds == ("continuous", "discrete", "discrete")
         assert (table.numbers.tolist(), table.codes.tolist()) == ([[0.0, 1.0, 2.0]], [[0, 1, 1], [0, 1, 0]])
-        assert open_table(FRAME, kinds={"a": "states"}).states == ((), (5, 7))
-        refused(lambda: open_table(data, kinds={"d": "number"}), "kinds={'d': 'number'}: unknown column 'd'")
-        refused(lambda: open_table(data, kinds={"a": "real"}), "column 'real'", "states, number")
-        refused(lambda: open_table(data, kinds={"a": "number"}, bins={"a": 2}), "bins: column 'a' is cut")
-        refused(lambda: open_table(data, kinds={"c": "number"}), "'c'", "labels cannot be read as numbers")
+        assert open_table(FRAME, kinds={"a": "discrete"}).states == ((), (5, 7))
+        refused(
+            lambda: open_table(data, kinds={"d": "continuous"}),
+            "kinds={'d': 'continuous'}: unknown column 'd'",
+        )
+        refused(lambda: open_table(data, kinds={"a": "real"}), "column 'real'", "discrete, continuous")
+        refused(lambda: open_table(data, kinds={"a": "continuous"}, bins={"a": 2}), "bins: column 'a' is cut")
+        refused(
+            lambda: open_table(data, kinds={"c": "continuous"}), "'c'", "labels cannot be read as numbers"
+        )
 
     def test_bins_for_all_but_some(self):
-        table = open_table({"a": [0.5, 1.5, 2.5], "b": [0.1, 0.2, 0.4]}, bins=2, kinds={"b": "number"})
-        assert table.kinds == ("states", "number")
+        table = open_table({"a": [0.5, 1.5, 2.5], "b": [0.1, 0.2, 0.4]}, bins=2, kinds={"b": "continuous"})
+        assert table.kinds == ("discrete", "continuous")
         assert table.states[0] == ("[0.5, 1.5)", "[1.5, 2.5]")
 
     def test_read_as_what_it_is(self):
-        assert open_table(NUMBERS).notes == ("all 2 columns: read as numbers",)
-        assert open_table(FRAME, bins=2).kinds == ("states", "states")
-        assert open_table({"a": [0, 1]}, kinds="number").numbers.tolist() == [[0.0, 1.0]]
-        assert open_table(FRAME, kinds="states").states == ((-1.25, 0.5, 3.0), (5, 7))
-        refused(lambda: open_table(FRAME, kinds="number", bins=3), "bins")
-        refused(lambda: open_table(FRAME, kinds="normal"), "'normal'", "auto, states, number")
+        assert open_table(NUMBERS).notes == ("all 2 columns: read as continuous",)
+        assert open_table(FRAME, bins=2).kinds == ("discrete", "discrete")
+        assert open_table({"a": [0, 1]}, kinds="continuous").numbers.tolist() == [[0.0, 1.0]]
+        assert open_table(FRAME, kinds="discrete").states == ((-1.25, 0.5, 3.0), (5, 7))
+        refused(lambda: open_table(FRAME, kinds="continuous", bins=3), "bins")
+        refused(lambda: open_table(FRAME, kinds="normal"), "'normal'", "auto, discrete, continuous")
 
     def test_real_numbers_are_states_if_asked_for_and_few(self):
         data = {"half": np.arange(12) / 2, "many": np.arange(12) * 1.5 + 0.1, "b": list("xy") * 6}
-        few, many = {"half": "states"}, {"half": "states", "many": "states"}
+        few, many = {"half": "discrete"}, {"half": "discrete", "many": "discrete"}
         assert open_table(data, kinds=few).states[0] == tuple(np.arange(12) / 2)
-        assert open_table(data, kinds=many).kinds == ("states",) * 3  # 12 values are few
+        assert open_table(data, kinds=many).kinds == ("discrete",) * 3  # 12 values are few
         data = {name: [*values, values[0] + 99] for name, values in data.items() if name != "b"}
-        for kinds in ("states", many):
+        for kinds in ("discrete", many):
             refused(lambda kinds=kinds: open_table(data, kinds=kinds), "'half' (13 values)", "bins=5")
         assert open_table(data, kinds=many, bins={"half": 2, "many": 3}).cardinalities.tolist() == [2, 3]
 
@@ -189,24 +199,24 @@ class TestKinds:
     def test_integers_beside_numbers_where_one_kind_is_wanted(self, engine, tmp_path):
         path = tmp_path / "t.csv"
         path.write_text("few,real,same,gone\n1,0.5,7,\n2,0.25,7,\n1,0.75,7,\n,1.5,7,\n")
-        table = open_for(("states", "number"), "x", path, engine=engine, missing="drop", drop=["gone"])
+        table = open_for(("discrete", "continuous"), "x", path, engine=engine, missing="drop", drop=["gone"])
         assert table.names == ("few", "real")
         assert table.all_numbers().tolist() == [[1, 2, 1], [0.5, 0.25, 0.75]]
-        told = "integers with few values beside other numbers, read as numbers"
-        assert f"column 'few': {told}; otherwise with kinds={{'few': 'states'}}" in table.notes
+        told = "integers with few values beside other numbers, read as continuous"
+        assert f"column 'few': {told}; otherwise with kinds={{'few': 'discrete'}}" in table.notes
         asked = open_table(path, engine=engine, missing="drop", drop=["gone", "same"])
-        assert asked.kinds == ("states", "number")
+        assert asked.kinds == ("discrete", "continuous")
         label = {"a": [1, 2, 1], "b": [0.5, 1.5, 3.5], "c": ["x", "y", "y"]}
-        refused(lambda: open_for(("states", "number"), "x", label), "one kind at a time")
+        refused(lambda: open_for(("discrete", "continuous"), "x", label), "one kind at a time")
 
     @pytest.mark.parametrize("data", [np.array([[0.0, 1.0], [1.0, 2.0]]), {"a": [0.0, 1.0], "b": [1, 2]}])
     def test_whole_floats_are_the_integers_they_are(self, data):
         assert open_table(data).states == ((0, 1), (1, 2))
         assert [column.why for column in check(data).columns] == ["integers with few values (2)"] * 2
-        assert open_table(data, kinds="number").kinds == ("number", "number")
+        assert open_table(data, kinds="continuous").kinds == ("continuous", "continuous")
 
     def test_floats_too_large_for_fractions_are_real_numbers(self):
-        assert open_table(np.array([[0.5, 1.5], [1.2, 2.1]]) * 1e40).kinds == ("number", "number")
+        assert open_table(np.array([[0.5, 1.5], [1.2, 2.1]]) * 1e40).kinds == ("continuous", "continuous")
         refused(lambda: open_table({"a": [0.0, 1.0, np.inf], "b": [1.0, 0.0, 1.0]}), "'a'", "infinite")
 
     def test_codes_as_numbers(self):
@@ -228,7 +238,7 @@ class TestBothKinds:
 
     def test_columns_come_back(self):
         for table in self.tables():
-            assert table.kinds == ("number", "states", "number", "states")
+            assert table.kinds == ("continuous", "discrete", "continuous", "discrete")
             assert table.states == ((), ("x", "y"), (), (4, 9))
             assert table.cardinalities.tolist() == [0, 2, 0, 2]
             found = [table.column(i).tolist() for i in range(4)]
@@ -245,29 +255,32 @@ class TestBothKinds:
             numbers = table.select([2, 0])
             assert numbers.all_numbers().tolist() == [[0.1, 0.3, 0.2], [0.5, 1.5, 0.25]]
             states = table.select([1, 3])
-            assert states.kind == "states"
+            assert states.kind == "discrete"
             assert states.as_numbers().all_numbers().tolist() == [[0, 1, 0], [0, 0, 1]]
 
     def test_one_kind_at_a_time(self):
-        words = "columns 'a', 'c' hold real numbers, and columns 'b', 'd' hold states", "bins=5"
+        words = "columns 'a', 'c' are continuous, and columns 'b', 'd' are discrete", "bins=5"
         for table in self.tables():
             assert table.kind == "mixed"
             refused(table.as_numbers, *words)
             refused(lambda table=table: f2sl.NOTEARS().fit(table), *words, "NOTEARS takes one kind")
         two = {"a": [0.5, 1.5], "b": [0.1, 0.2]}
         learn = lambda: f2sl.learn(two, "dag-gnn", bins={"a": 2})  # noqa: E731
-        refused(learn, "'b' holds real numbers", "'a' holds states")
+        refused(learn, "'b' is continuous", "'a' is discrete")
         refused(
             lambda: f2sl.learn(open_table(MIXED), "exact"),
-            "columns 'a', 'c' hold real numbers, but ExactSearch",
+            "columns 'a', 'c' are continuous, but ExactSearch",
         )
-        refused(lambda: f2sl.learn(open_table(MIXED), "tc"), "columns 'b', 'd' hold states, but TC")
+        refused(lambda: f2sl.learn(open_table(MIXED), "tc"), "columns 'b', 'd' are discrete, but TC")
 
     def test_kinds_and_missing_values_are_refused_in_one_message(self):
         """A missing value among numbers cannot become a state, so only `drop` is advised for it."""
         for gap, as_state in (("a", False), ("b", True)):
             table = open_table({**MIXED, gap: [None, *MIXED[gap][1:]]})
-            for learner, kinds in (("notears", "takes one kind"), ("exact", "learns only from states")):
+            for learner, kinds in (
+                ("notears", "takes one kind"),
+                ("exact", "learns only from discrete columns"),
+            ):
                 with pytest.raises(f2sl.DataError, match=kinds) as error:
                     f2sl.learn(table, learner)
                 assert f"values are missing (None, NaN or null) in '{gap}', and" in str(error.value)
@@ -276,15 +289,15 @@ class TestBothKinds:
 
     def test_notes_and_looks(self):
         table = open_table(MIXED)
-        assert table.notes == ("columns 'a', 'c': read as numbers",)
-        assert repr(table) == "Table(2 columns of states and 2 of numbers, 3 rows, in memory)"
+        assert table.notes == ("columns 'a', 'c': read as continuous",)
+        assert repr(table) == "Table(2 discrete and 2 continuous columns, 3 rows, in memory)"
         assert repr(StreamTable.of_table(table, 2)).endswith("3 rows, on disk)")
-        assert repr(open_table({"a": [0.5, 0.7]})) == "Table(1 column of numbers, 2 rows, in memory)"
+        assert repr(open_table({"a": [0.5, 0.7]})) == "Table(1 continuous column, 2 rows, in memory)"
 
     def test_missing_values(self):
-        gaps = MIXED | {"b": ["x", None, "x"]}
-        assert open_table(gaps, missing="state").states[1] == ("x", "<missing>")
-        dropped = open_table(gaps, missing="drop")
+        is_missing = MIXED | {"b": ["x", None, "x"]}
+        assert open_table(is_missing, missing="state").states[1] == ("x", "<missing>")
+        dropped = open_table(is_missing, missing="drop")
         assert dropped.column(0).tolist() == [0.5, 0.25]
         refused(lambda: open_table(MIXED | {"a": [0.5, None, 0.1]}, missing="state"), "'a' (1 of 3 rows)")
 

@@ -14,7 +14,7 @@ def test_counts_and_code_type():
     assert table.cardinalities.tolist() == [2, 3]
     assert table.codes.dtype == np.uint8
     assert table.codes.flags.c_contiguous
-    assert repr(table) == "Table(2 columns of states, 3 rows, in memory)"
+    assert repr(table) == "Table(2 discrete columns, 3 rows, in memory)"
 
 
 @pytest.mark.parametrize(("n_states", "expected"), [(256, np.uint8), (257, np.uint16)])

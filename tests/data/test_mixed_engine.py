@@ -11,11 +11,11 @@ from f2sl.data.mixed import shared
 from f2sl.data.mixed.engine import BINS, MixedEngine
 from f2sl.data.stream.table import StreamTable
 from marks import few_examples
-from mixed_tools import drawn_gaps, mixed_columns, mixed_table
+from mixed_tools import drawn_missing, mixed_columns, mixed_table
 
 pytestmark = pytest.mark.kernels
 
-KINDS = ("states", "number", "states", "number", "number")
+KINDS = ("discrete", "continuous", "discrete", "continuous", "continuous")
 QUERIES = [(0, 1), (1, 3, 4), (0, 2, 3), (0, 1, 2, 3, 4), (1,)]
 
 
@@ -40,11 +40,11 @@ def sums_of(table, queries=QUERIES):
 
 @few_examples
 @given(st.integers(0, 2**32 - 1))
-def test_sums_by_group(seed):
-    columns = mixed_columns(seed)
+def test_sums_by_group(random_state):
+    columns = mixed_columns(random_state)
     groups, coarse_unit, unit = sums_of(mixed_table(columns, KINDS))
     for t, query in enumerate(QUERIES):
-        numbers = [v for v in query if KINDS[v] == "number"]
+        numbers = [v for v in query if KINDS[v] == "continuous"]
         q = len(numbers)
         width = 1 + 2 * q + 3 * q * (q + 1) // 2
         rows = groups.sums[groups.first[t] : groups.first[t + 1]].reshape(groups.n_groups[t], width)
@@ -60,14 +60,16 @@ def test_sums_by_group(seed):
                     product = (high * coarse_unit + both) * coarse_unit + low - sums[i] * sums[j] / row[0]
                     a, b = (columns[w][own] - columns[w][own].mean() for w in (v, u))
                     scale = columns[v].std() * columns[u].std() * len(columns[0])
-                    place = [KINDS[:w].count("number") for w in (v, u)]
-                    assert product * unit[place[0]] * unit[place[1]] == pytest.approx(a @ b, abs=1e-9 * scale)
+                    position = [KINDS[:w].count("continuous") for w in (v, u)]
+                    assert product * unit[position[0]] * unit[position[1]] == pytest.approx(
+                        a @ b, abs=1e-9 * scale
+                    )
 
 
 @few_examples
 @given(st.integers(0, 2**32 - 1), st.integers(1, 130))
-def test_blocks_give_the_same_bits(seed, rows_per_block):
-    table = mixed_table(mixed_columns(seed), KINDS)
+def test_blocks_give_the_same_bits(random_state, rows_per_block):
+    table = mixed_table(mixed_columns(random_state), KINDS)
     streamed = StreamTable.of_table(table, rows_per_block)
     assert np.array_equal(sums_of(table)[0].sums, sums_of(streamed)[0].sums)
     with MixedEngine(table, 1) as one, MixedEngine(streamed, 1) as other:
@@ -80,8 +82,8 @@ def test_blocks_give_the_same_bits(seed, rows_per_block):
 
 @few_examples
 @given(st.integers(0, 2**32 - 1))
-def test_embedded_correlations_and_ratios(seed):
-    columns = mixed_columns(seed)
+def test_embedded_correlations_and_ratios(random_state):
+    columns = mixed_columns(random_state)
     with MixedEngine(mixed_table(columns, KINDS), 1) as engine:
         expected = np.corrcoef(naive_mixed.columns_of(columns, KINDS, range(5)))
         assert engine.embedded.correlations == pytest.approx(expected, abs=1e-10)
@@ -95,7 +97,7 @@ def test_numbers_are_cut_at_their_quantiles():
     numbers = np.random.default_rng(1).normal(size=1000)
     heavy = np.where(np.arange(1000) < 900, 0.0, np.arange(1000.0))
     columns = [np.arange(1000) % 2, numbers, heavy]
-    with MixedEngine(mixed_table(columns, ("states", "number", "number")), 1) as engine:
+    with MixedEngine(mixed_table(columns, ("discrete", "continuous", "continuous")), 1) as engine:
         counts = np.bincount(engine.binned.column(1))
         assert len(counts) == BINS
         assert abs(counts - 200).max() < 20  # cells of the histogram are a hundredth of a deviation wide
@@ -108,17 +110,17 @@ def test_numbers_are_cut_at_their_quantiles():
 
 def test_what_does_not_occur_has_no_column():
     columns = [np.array([0, 2, 0, 2]), np.array([0.5, 1.0, 0.1, 3.0])]
-    with MixedEngine(mixed_table(columns, ("states", "number")), 1) as engine:
+    with MixedEngine(mixed_table(columns, ("discrete", "continuous")), 1) as engine:
         assert engine.embedded.start.tolist() == [0, 1, 2]
         assert engine.occurring.tolist() == [2]
 
 
 @few_examples
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["grouped", "columns"]))
-def test_parts_of_sets_are_summed_up_as_by_themselves(seed, what):
-    columns = mixed_columns(seed)
-    table = mixed_table(columns, KINDS, missing=drawn_gaps(seed, columns))
-    rng, n = np.random.default_rng(seed), len(KINDS)
+def test_parts_of_sets_are_summed_up_as_by_themselves(random_state, what):
+    columns = mixed_columns(random_state)
+    table = mixed_table(columns, KINDS, missing=drawn_missing(random_state, columns))
+    rng, n = np.random.default_rng(random_state), len(KINDS)
     # In any order of the members; some only limit the samples.
     sets = [rng.permutation(n)[: rng.integers(1, n + 1)] for _ in range(30)]
     queries = Queries.of([own + n * (rng.random(len(own)) < 0.3) for own in sets])
@@ -136,10 +138,10 @@ def test_parts_of_sets_are_summed_up_as_by_themselves(seed, what):
 
 @few_examples
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.02, 0.2, 0.5, 0.9]))
-def test_columns_of_sets_on_the_rows_that_have_them(seed, share):
+def test_columns_of_sets_on_the_rows_that_have_them(random_state, share):
     """All sums of pairs of columns, whether the rows with gaps are visited or the others."""
-    columns = mixed_columns(seed)
-    missing = drawn_gaps(seed, columns, share)
+    columns = mixed_columns(random_state)
+    missing = drawn_missing(random_state, columns, share)
     missing[:, :2] = False  # every column has values, and varies
     table = mixed_table(columns, KINDS, missing=missing)
     sets = np.array([(0, 1, 3), (1, 2, 4), (0, 2, 4), (4, 2, 0), (1, 3, 4)])
@@ -153,10 +155,10 @@ def test_columns_of_sets_on_the_rows_that_have_them(seed, share):
             rows = ~missing[members].any(axis=0)
             high, low = [], []
             for v in members:
-                if KINDS[v] == "number":
-                    place = KINDS[:v].count("number")
-                    high.append(coarse[place, rows])
-                    low.append(fine[place, rows])
+                if KINDS[v] == "continuous":
+                    position = KINDS[:v].count("continuous")
+                    high.append(coarse[position, rows])
+                    low.append(fine[position, rows])
                 else:
                     for state in range(int(columns[v].max()) + 1):
                         high.append(np.zeros(rows.sum()))

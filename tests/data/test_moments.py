@@ -22,9 +22,9 @@ def test_by_hand():
     assert found.correlations[0, 0] == found.correlations[1, 1] == 1.0
 
 
-@given(seed=st.integers(0, 2**32 - 1), n_variables=st.integers(2, 6), n_rows=st.integers(3, 60))
-def test_the_naive_twin_agrees(seed, n_variables, n_rows):
-    values = related_values(seed, n_variables, n_rows)
+@given(random_state=st.integers(0, 2**32 - 1), n_variables=st.integers(2, 6), n_rows=st.integers(3, 60))
+def test_the_naive_twin_agrees(random_state, n_variables, n_rows):
+    values = related_values(random_state, n_variables, n_rows)
     found = moments(values)
     for a in range(n_variables):
         assert found.variances[a] == pytest.approx(values[a].var(), rel=1e-9)
@@ -41,10 +41,10 @@ def test_numpy_agrees_on_larger_tables(n_variables, n_rows):
     np.testing.assert_allclose(found.variances, values.var(axis=1), rtol=1e-10)
 
 
-@given(seed=st.integers(0, 2**32 - 1))
-def test_the_order_of_rows_and_columns_changes_no_bit(seed):
-    rng = np.random.default_rng(seed)
-    values = related_values(seed, 5, int(rng.integers(2, 300)))
+@given(random_state=st.integers(0, 2**32 - 1))
+def test_the_order_of_rows_and_columns_changes_no_bit(random_state):
+    rng = np.random.default_rng(random_state)
+    values = related_values(random_state, 5, int(rng.integers(2, 300)))
     values[2, 0] += 1e5  # one far away from the rest
     rows, columns = rng.permutation(values.shape[1]), rng.permutation(5)
     found, other = moments(values), moments(values[columns][:, rows])
@@ -62,11 +62,11 @@ def test_tiles_do_not_matter(monkeypatch):
 
 @pytest.mark.parametrize("place", [0.0, 1e6, -1e12])
 @pytest.mark.parametrize("unit", [1e-90, 1.0, 1e90])
-def test_place_and_unit_of_a_measurement_do_not_matter(place, unit):
+def test_place_and_unit_of_a_measurement_do_not_matter(position, unit):
     values = np.random.default_rng(0).normal(size=(2, 100))
     moved = values.copy()
-    moved[0] = (values[0] + place) * unit
-    rounding = max(1e-12, abs(place) * 1e-16)
+    moved[0] = (values[0] + position) * unit
+    rounding = max(1e-12, abs(position) * 1e-16)
     expected = np.corrcoef(values)[0, 1]
     assert moments(moved).correlations[0, 1] == pytest.approx(expected, abs=rounding)
 

@@ -29,17 +29,17 @@ def columns(matrix):
     return {f"c{i}": row for i, row in enumerate(matrix)}
 
 
-class TestNeighbours:
+class TestNeighbors:
     def test_a_time_series(self):
         [told] = notes(columns(walks(np.random.default_rng(0), 3, 100)))
         assert told.startswith(DEPEND)
         assert told.endswith(
-            "neighbouring rows are alike in 'c0', 'c1', 'c2', as in a time series or in groups"
+            "neighboring rows are alike in 'c0', 'c1', 'c2', as in a time series or in groups"
         )
 
     @given(st.integers(0, 10_000))
-    def test_not_rows_in_any_order(self, seed):
-        rng = np.random.default_rng(seed)
+    def test_not_rows_in_any_order(self, random_state):
+        rng = np.random.default_rng(random_state)
         series = walks(rng, 3, 100)
         assert notes(columns(series[:, rng.permutation(100)])) == []
 
@@ -85,8 +85,8 @@ class TestNeighbours:
 
 class TestPanels:
     @given(st.integers(0, 10_000))
-    def test_each_pair_occurs_once(self, seed):
-        rng = np.random.default_rng(seed)
+    def test_each_pair_occurs_once(self, random_state):
+        rng = np.random.default_rng(random_state)
         country, year = np.repeat([f"c{i}" for i in range(20)], 5), np.tile(np.arange(5), 20)
         kept = rng.permutation(100)[:80]
         data = {"x": rng.normal(size=100), "country": country, "year": year, "y": rng.normal(size=100)}
@@ -164,7 +164,7 @@ def table_with_all():
     a, b = np.concatenate([walks(rng, 2, 6) + i for i in range(40)], axis=1)
     data = {"country": [f"c{i}" for i in country], "year": year, "a": a, "b": b, "sum": a + b, "cube": a**3}
     data |= {"part": [f"p{i % 4}" for i in country], "third": np.array([*"xyz"])[np.digitize(b, [10, 20])]}
-    data["gaps"] = np.where(rng.random(240) < 0.05, np.nan, 2 * b)
+    data["missing"] = np.where(rng.random(240) < 0.05, np.nan, 2 * b)
     return open_table(data)
 
 
@@ -179,7 +179,7 @@ def test_notes_are_the_same_wherever_the_rows_are(monkeypatch, sampled):
     expected = remarks(table)
     told = " ".join(expected)
     for text in (
-        "'gaps'",
+        "'missing'",
         "'cube'",
         "'part' by 'country'",
         "'third' by 'b'",

@@ -32,7 +32,9 @@ def column(values, beside=X, **options):
 
 
 class TestIntegers:
-    @pytest.mark.parametrize(("n", "kind"), [(2, "states"), (7, "states"), (8, "number"), (30, "number")])
+    @pytest.mark.parametrize(
+        ("n", "kind"), [(2, "discrete"), (7, "discrete"), (8, "continuous"), (30, "continuous")]
+    )
     def test_few_values_are_states(self, n, kind):
         values = np.arange(300) % n
         assert (
@@ -45,30 +47,37 @@ class TestIntegers:
 
     def test_tables_of_codes_stay_as_they_are(self):
         codes = np.stack([np.arange(400) % 20, np.arange(400) % 3, np.arange(400) % 12], axis=1)
-        gaps = np.where(codes == 5, 4, codes)  # a state that does not occur
-        for data in (codes, codes + 1, gaps, pd.DataFrame(codes), codes.astype(float)):
-            assert open_table(data).kinds == ("states",) * 3
+        missing = np.where(codes == 5, 4, codes)  # a state that does not occur
+        for data in (codes, codes + 1, missing, pd.DataFrame(codes), codes.astype(float)):
+            assert open_table(data).kinds == ("discrete",) * 3
         ages = codes.copy()
         ages[:, 0] += 40
-        assert open_table(ages).kinds == ("number", "states", "number")
-        assert open_table(codes - 1).kinds == ("number", "states", "number")
-        named = open_table(pd.DataFrame(ages).rename(columns=str), kinds={"0": "number"})
-        assert named.kinds == ("number", "states", "states")  # what is asked for says nothing of the others
+        assert open_table(ages).kinds == ("continuous", "discrete", "continuous")
+        assert open_table(codes - 1).kinds == ("continuous", "discrete", "continuous")
+        named = open_table(pd.DataFrame(ages).rename(columns=str), kinds={"0": "continuous"})
+        assert named.kinds == (
+            "continuous",
+            "discrete",
+            "discrete",
+        )  # what is asked for says nothing of the others
 
     def test_every_column_is_in_the_notes(self):
         data = {"two": [0, 1] * 50, "five": [0, 1, 2, 3, 4] * 20, "age": np.arange(100) % 60, "x": X[:100]}
         by_numbers, by_states = (
             open_table(data, kinds=kinds).notes
-            for kinds in ({"five": "number", "age": "number"}, {"five": "states", "age": "states"})
+            for kinds in (
+                {"five": "continuous", "age": "continuous"},
+                {"five": "discrete", "age": "discrete"},
+            )
         )
-        assert by_numbers == ("column 'x': read as numbers",) == by_states
+        assert by_numbers == ("column 'x': read as continuous",) == by_states
         notes = " ".join(open_table(data).notes)
         assert (
-            "'five': integers with up to 7 values, read as states; otherwise with kinds={'five': 'num"
+            "'five': integers with up to 7 values, read as discrete; otherwise with kinds={'five': 'con"
             in notes
         )
         assert (
-            "'age': integers with more than 7 values, read as numbers; otherwise with kinds={'age': 'st"
+            "'age': integers with more than 7 values, read as continuous; otherwise with kinds={'age': 'dis"
             in notes
         )
         assert "'two'" not in notes
@@ -101,15 +110,15 @@ class TestIdentifiers:
     def test_what_differs_in_every_row_is_left_out_unless_it_is_kept(self, values):
         assert column(values) is None
         assert column(values, keep=["own"]) is not None
-        assert column(values, kinds={"own": "states"}) is not None
+        assert column(values, kinds={"own": "discrete"}) is not None
         [note] = [note for note in open_table({"own": values, "b": X[:60]}).notes if "'own'" in note]
         assert "left out" in note and note.endswith("keep with keep=['own']")
 
     @pytest.mark.parametrize("name", ["population", "area", "price"])
     def test_measurements_that_differ_are_not(self, name):
         spread = np.sort(RNG.choice(10_000_000, 60, replace=False))
-        assert open_table({name: spread, "b": X[:60]}).kinds == ("number", "number")
-        assert open_table({name: X[:60], "b": X[60:120]}).kinds == ("number", "number")
+        assert open_table({name: spread, "b": X[:60]}).kinds == ("continuous", "continuous")
+        assert open_table({name: X[:60], "b": X[60:120]}).kinds == ("continuous", "continuous")
 
     @pytest.mark.parametrize(
         ("name", "left_out"), [("id", True), ("userId", True), ("caseid", True), ("paid", False)]
@@ -119,7 +128,7 @@ class TestIdentifiers:
         assert (name not in table.names) == left_out
 
     def test_few_rows_are_left_alone(self):
-        assert column(np.arange(20)).kind == "number"
+        assert column(np.arange(20)).kind == "continuous"
 
     def test_unknown_names_and_contradictions(self):
         data = {"a": [0, 1], "b": [0.5, 1.5]}
@@ -142,7 +151,7 @@ class TestManyLabels:
         found = column(labels, beside)
         assert found.states == (*(f"l{i:02}" for i in range(20)), "<other>") and found.is_cut
         assert column(labels, [0, 1] * 160).states == tuple(sorted(set(labels)))
-        for how in ({"keep": ["own"]}, {"kinds": {"own": "states"}}):
+        for how in ({"keep": ["own"]}, {"kinds": {"own": "discrete"}}):
             assert len(column(labels, beside, **how).states) == 60
         assert "the 20 most frequent are states and all others '<other>'" in str(
             check({"own": labels, "b": beside})
@@ -237,14 +246,14 @@ class TestDates:
         ):
             read = column(labels)
             told = check({"own": labels, "b": X[:2]}).columns[0].values
-            assert (read.kind == "number") == (first is not None)
+            assert (read.kind == "continuous") == (first is not None)
             assert first is None or told.startswith(first)
 
     @given(st.lists(st.dates(datetime.date(1800, 1, 1), datetime.date(2200, 1, 1)), min_size=2, max_size=9))
     def test_iso_dates_are_those_of_python(self, dates):
         days = [(one - datetime.date(1970, 1, 1)).days for one in dates]
         for values in (dates, [one.isoformat() for one in dates]):
-            table = open_table({"when": values, "b": X[: len(dates)]}, kinds={"when": "states"})
+            table = open_table({"when": values, "b": X[: len(dates)]}, kinds={"when": "discrete"})
             assert table.states[0] == tuple(sorted({one.isoformat() for one in dates}))
             if len(set(days)) > 1:
                 assert open_table({"when": values, "b": X[: len(dates)]}).column(0).tolist() == days
@@ -257,7 +266,7 @@ class TestDates:
         frame.to_csv(tmp_path / "t.csv", index=False)
         table = open_table(tmp_path / "t.csv", engine=engine, date_parts=["when"])
         assert table.names == ("x", "when.year", "when.month", "when.weekday")
-        assert table.kinds == ("number", "number", "states", "states")
+        assert table.kinds == ("continuous", "continuous", "discrete", "discrete")
         assert table.states[2:] == (("January", "February", "December"), tuple(WEEK))
         known = np.arange(300) != 3
         assert np.isnan(table.column(1)[3]) and (table.column(1)[known] == DAYS.year[known]).all()
@@ -281,7 +290,7 @@ class TestDates:
         )
         cut = open_table(tmp_path / "t.csv", engine=engine, bins={"when": 4, "iso": 4})
         assert cut.states[0] == cut.states[1] and len(cut.states[0]) == 4
-        states = open_table(tmp_path / "t.csv", engine=engine, kinds={"iso": "states", "when": "states"})
+        states = open_table(tmp_path / "t.csv", engine=engine, kinds={"iso": "discrete", "when": "discrete"})
         assert states.states[1] == tuple(sorted({f"{day:%Y-%m-%d}" for day in DAYS}))
         assert states.states[0] == tuple(sorted({f"{day:%d/%m/%Y}" for day in DAYS}))
 
@@ -323,7 +332,7 @@ OPTIONS = [
     {},
     {"missing": "drop", "date_parts": ["time"]},
     {"keep": ["row", "town"], "date_parts": ["day", "time"]},
-    {"kinds": {"day": "states", "row": "states"}, "bins": {"time": 3}},
+    {"kinds": {"day": "discrete", "row": "discrete"}, "bins": {"time": 3}},
     {"weights": "stage", "date_parts": ["day"]},
 ]
 

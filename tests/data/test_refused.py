@@ -14,7 +14,7 @@ from f2sl.data.check import check_learnable
 from f2sl.data.open import open_table
 from f2sl.errors import DataError, F2SLError, FileError, OptionError
 
-as_table = partial(open_table, kinds="states", missing="error")
+as_table = partial(open_table, kinds="discrete", missing="error")
 
 
 def refusal(data, error=DataError, **options):
@@ -63,7 +63,7 @@ def test_long_integers():
     assert as_table({"id": rows[:65_536]}).cardinalities.tolist() == [65_536]
     for data in ({"id": rows}, np.stack([rows, rows % 2], axis=1), pd.DataFrame({"id": rows})):
         assert "(70,000): too many states" in refusal(data)
-        assert open_table(data, kinds="number").kinds[0] == "number"
+        assert open_table(data, kinds="continuous").kinds[0] == "continuous"
 
 
 def test_too_many_strings():
@@ -165,11 +165,11 @@ class TestShape:
     def test_one_column_where_two_are_needed(self):
         table = open_table({"a": [1, 2]})
         with pytest.raises(DataError, match=r"^one column only \('a'\): a graph needs at least two columns"):
-            check_learnable(table, ("states",), "mmhc")
-        check_learnable(table, ("states",), "a network", min_variables=1)
+            check_learnable(table, ("discrete",), "mmhc")
+        check_learnable(table, ("discrete",), "a network", min_variables=1)
         two = open_table({"a": [1], "b": [1]})
         with pytest.raises(DataError, match="2, but at least 3"):
-            check_learnable(two, ("states",), "mmhc", min_variables=3)
+            check_learnable(two, ("discrete",), "mmhc", min_variables=3)
 
     def test_columns_of_different_lengths(self):
         assert "'a' has 2 values, 'c' has 3" in refusal({"a": [1, 2], "b": [1, 2], "c": [1, 2, 3]})

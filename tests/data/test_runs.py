@@ -20,9 +20,9 @@ from tables import make_engine
 pytestmark = pytest.mark.kernels
 
 
-def skewed_codes(seed, n_rows, cardinalities):
+def skewed_codes(random_state, n_rows, cardinalities):
     """Draw variables that are mostly in one state, any of theirs, and mostly leave it together."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     often = rng.random(n_rows) < 0.8
     usual = [rng.integers(k) for k in cardinalities]
     noisy = [rng.random(n_rows) < 0.05 for _ in cardinalities]
@@ -44,9 +44,9 @@ def naive_groups(codes, query):
 
 
 @given(st.integers(0, 10**6), st.sampled_from([1, 2, 63, 64, 65, 130]))
-def test_tables_of_runs_are_those_of_a_dictionary(seed, n_rows):
+def test_tables_of_runs_are_those_of_a_dictionary(random_state, n_rows):
     cardinalities = [2, 3, 1, 5, 2, 4]
-    codes = skewed_codes(seed, n_rows, cardinalities)
+    codes = skewed_codes(random_state, n_rows, cardinalities)
     # Runs of three and of two, tables alone, other lengths, and a variable with one state.
     queries = [(0, 1, 3), (4, 1, 3), (5, 1, 3), (5, 0, 1, 3), (2, 0, 1, 3), (3, 1), (0, 4), (1, 2, 3, 4, 5)]
     tables = make_engine(codes, cardinalities)._count_runs(Queries.of(queries))
@@ -60,20 +60,20 @@ def test_tables_of_runs_are_those_of_a_dictionary(seed, n_rows):
 def test_a_run_leaves_out_the_variable_with_the_fewest_samples_outside_its_common_state():
     queries = Queries.of([(0, 1, 5), (3, 4, 5), (0, 2, 5), (0, 1, 4), (6,), (0, 3, 5)])
     uncommon = np.array([900, 10, 10, 10, 10, 10, 10])
-    places, runs = find_runs(queries, np.full(7, 2), uncommon, 1000, np.full(6, 3000.0))
+    positions, runs = find_runs(queries, np.full(7, 2), uncommon, 1000, np.full(6, 3000.0))
     # (3, 4, 5) and (0, 1, 4) share nothing with others: alone they cost more than 3,000 ns.
-    assert sorted(places.tolist()) == [0, 2, 5]
+    assert sorted(positions.tolist()) == [0, 2, 5]
     assert runs.start.tolist() == [0, 3, 6, 9]
     assert sorted(runs.variables.reshape(3, 3).tolist()) == [[1, 0, 5], [2, 0, 5], [3, 0, 5]]
-    assert [queries.variables[queries.start[p] + 1] for p in places] == runs.variables[::3].tolist()
+    assert [queries.variables[queries.start[p] + 1] for p in positions] == runs.variables[::3].tolist()
 
 
 def test_no_runs_where_tables_are_cheap_or_the_variable_has_no_planes():
     queries, states = Queries.of([(0, 2, 3), (1, 2, 3)]), np.full(4, 2)
     for uncommon, costs in (([10, 10, 10, 10], 100.0), ([3000, 3000, 3000, 10], 1e6), ([10] * 4, 1e6)):
-        places, runs = find_runs(queries, states, np.array(uncommon), 1000, np.full(2, costs))
+        positions, runs = find_runs(queries, states, np.array(uncommon), 1000, np.full(2, costs))
         expected = 2 if uncommon[0] == 10 and costs > 1000 else 0
-        assert len(places) == len(runs) == expected
+        assert len(positions) == len(runs) == expected
 
 
 @pytest.mark.parametrize("score", [BDeu(7.0), K2(), BIC(), AIC()])

@@ -40,9 +40,9 @@ def groups_of(tables, t):
 
 @example(0, 6, 4, 1)  # (0, 1) has as many cells as there are rows, and is full
 @given(st.integers(0, 100), st.integers(1, 150), block_sizes, st.sampled_from([1, 3]))
-def test_tables_are_those_of_a_dictionary(seed, n_rows, rows_per_block, n_jobs):
+def test_tables_are_those_of_a_dictionary(random_state, n_rows, rows_per_block, n_jobs):
     cardinalities = [2, 3, 1, 4, 2, 70]
-    codes = random_codes(seed, n_rows, cardinalities)
+    codes = random_codes(random_state, n_rows, cardinalities)
     queries = [(0,), (5,), (0, 1), (3, 5), (2, 4, 1), (5, 3, 0), (5, 1, 5, 3), (4, 2, 5, 1, 0, 3)]
     with streamed_engine(make_table(codes, cardinalities), rows_per_block, n_jobs=n_jobs) as engine:
         tables = engine.count(Queries.of(queries))
@@ -79,8 +79,8 @@ def test_more_configurations_than_related_numbers(states):
 
 @settings(max_examples=10)
 @given(st.integers(0, 50), st.integers(20, 300), st.sampled_from([1 << 28, 1 << 14]), st.sampled_from([1, 2]))
-def test_pairs_tests_and_scores_are_the_same_to_the_last_bit(seed, rows_per_block, memory, n_jobs):
-    table = make_table(related_codes(seed, 210, 7))
+def test_pairs_tests_and_scores_are_the_same_to_the_last_bit(random_state, rows_per_block, memory, n_jobs):
+    table = make_table(related_codes(random_state, 210, 7))
     families = [(v, tuple(u for u in range(7) if u != v)[:k]) for v in range(7) for k in range(7)]
     x, y = np.triu_indices(7, 1)
     engines = [MemoryEngine(table, 1), streamed_engine(table, rows_per_block, memory, n_jobs)]
@@ -142,8 +142,8 @@ def test_no_pairs_and_no_queries():
 
 
 @given(st.integers(0, 100), block_sizes)
-def test_moments_are_the_same_to_the_last_bit(seed, rows_per_block):
-    table = related_numbers(seed)
+def test_moments_are_the_same_to_the_last_bit(random_state, rows_per_block):
+    table = related_numbers(random_state)
     one, other = Moments.of_table(table), Moments.of_table(StreamTable.of_table(table, rows_per_block))
     assert one.correlations.tolist() == other.correlations.tolist()
     assert one.variances.tolist() == other.variances.tolist()

@@ -111,7 +111,7 @@ VALUES = {
     "reals": st.sampled_from(["1.5", "2.0", "-0.5", "1e3"]),
     "whole": st.sampled_from(["1.0", "2.0"]),
     "text": st.sampled_from(["a", "b", "1", "true", "B"]),
-    "gaps": st.sampled_from(["1", "2", "", "NA"]),
+    "missing": st.sampled_from(["1", "2", "", "NA"]),
     "real gaps": st.sampled_from(["1.0", "2.0", "3.5", ""]),
     "truth": st.sampled_from(["true", "False", "1", "0"]),
     "dates": st.sampled_from(["2020-01-01", "2021-01-01"]),
@@ -129,11 +129,11 @@ VALUES = {
     n=st.integers(1, 25),
     missing=st.sampled_from(["error", "state", "drop", "available"]),
     bins=st.sampled_from([None, None, 2, {"c0": 3}]),
-    kinds=st.sampled_from(["auto", "states", "number", {"c0": "number"}, {"c1": "states"}]),
+    kinds=st.sampled_from(["auto", "discrete", "continuous", {"c0": "continuous"}, {"c1": "discrete"}]),
     data=st.data(),
 )
 def test_any_text(tmp_path_factory, columns, rows, n, missing, bins, kinds, data):
-    assume(kinds != "number" or (bins is None and missing != "state"))  # refused before anything is read
+    assume(kinds != "continuous" or (bins is None and missing != "state"))  # refused before anything is read
     drawn = [data.draw(st.lists(VALUES[column], min_size=n, max_size=n)) for column in columns]
     lines = [";".join(f"c{i}" for i in range(len(columns))), *map(";".join, zip(*drawn, strict=True))]
     path = tmp_path_factory.mktemp("text") / "t.csv"
@@ -175,11 +175,11 @@ def test_a_column_with_very_many_numbers(tmp_path, monkeypatch):
     path = tmp_path / "t.parquet"
     frame.to_parquet(path)
     with pytest.raises(DataError, match=r"'a' \(more than .*too many states.*'b' \(.*cannot be states"):
-        in_blocks(path, kinds="states")
-    assert in_blocks(path, keep=["a"]).kinds == ("number", "number", "states")
+        in_blocks(path, kinds="discrete")
+    assert in_blocks(path, keep=["a"]).kinds == ("continuous", "continuous", "discrete")
     with pytest.raises(DataError, match=r"column 'a' has more than .*takes 0 MB, but 0 MB are allowed"):
         in_blocks(path, bins=3, memory=1000)
-    table = in_blocks(path, kinds="number")
+    table = in_blocks(path, kinds="continuous")
     assert [end.tolist() for end in table.ends] == [[0.0, 0.0, 0.0], [99.0, 99 / 8, 1.0]]
 
 
@@ -200,7 +200,7 @@ def test_many_distinct_texts_are_refused(tmp_path, monkeypatch):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "".join(f"row {i},0\n" for i in range(70_000)))
     with pytest.raises(DataError, match=r"column 'a' \(more than 65,536\): too many states"):
-        in_blocks(path, rows=30_000, kinds="states")
+        in_blocks(path, rows=30_000, kinds="discrete")
 
 
 # Several files
@@ -236,7 +236,7 @@ def test_a_new_state_in_the_last_file_is_a_state(tmp_path):
 
 def test_integers_beside_real_numbers_and_nothing_beside_anything(tmp_path):
     one, other = pd.DataFrame({"a": [1, 2], "b": [0, 1]}), pd.DataFrame({"a": [0.5, 1.5], "b": [None, None]})
-    assert_same(write_folder(tmp_path / "parts", one, other), missing="drop", kinds="number")
+    assert_same(write_folder(tmp_path / "parts", one, other), missing="drop", kinds="continuous")
 
 
 INTEGERS = {
@@ -249,12 +249,14 @@ INTEGERS = {
 }
 
 
-@pytest.mark.parametrize("reading", [{"missing": "state"}, {"kinds": "number", "missing": "drop"}], ids=str)
+@pytest.mark.parametrize(
+    "reading", [{"missing": "state"}, {"kinds": "continuous", "missing": "drop"}], ids=str
+)
 @pytest.mark.parametrize("one", INTEGERS)
 @pytest.mark.parametrize("other", INTEGERS)
 def test_integers_of_all_widths(tmp_path, one, other, reading):
-    for place, name in enumerate((one, other)):
-        pq.write_table(pa.table({"a": INTEGERS[name], "b": [0, 1, 0, 1]}), tmp_path / f"{place}.parquet")
+    for position, name in enumerate((one, other)):
+        pq.write_table(pa.table({"a": INTEGERS[name], "b": [0, 1, 0, 1]}), tmp_path / f"{position}.parquet")
     assert_same(tmp_path, **reading)
 
 
@@ -272,9 +274,9 @@ def test_text_of_several_types(tmp_path):
 
 
 def test_categories_of_several_types(tmp_path):
-    for place, labels in enumerate((["x", "y"], [1, 2])):
+    for position, labels in enumerate((["x", "y"], [1, 2])):
         table = pa.table({"a": pa.array(labels).dictionary_encode()})
-        pa.feather.write_feather(table, tmp_path / f"{place}.arrow")
+        pa.feather.write_feather(table, tmp_path / f"{position}.arrow")
     assert "holds categories of integers, but categories of text in 0.arrow" in refused(tmp_path, DataError)
 
 
@@ -381,14 +383,14 @@ def test_a_file_that_changes_meanwhile(grows, tmp_path, monkeypatch):
     FRAME.to_csv(path, index=False)
     from f2sl.data.stream import reading as stream
 
-    settled = stream.prepare
+    resolved = stream.prepare
 
     def change(*arguments):
         before = path.stat()
         path.write_text(path.read_text() + "4,new,True,low,9\n" * grows)
         # A clock may be too coarse to tell two writings apart.
         os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns + 1_000_000))
-        return settled(*arguments)
+        return resolved(*arguments)
 
     monkeypatch.setattr(stream, "prepare", change)
     with pytest.raises(DataError, match=r"t.csv: the file was changed while it was read"):
@@ -402,7 +404,7 @@ def test_what_does_not_fit_is_read_in_blocks_and_a_note_says_so(tmp_path):
     path = tmp_path / "t.parquet"
     pd.concat([FRAME] * 25_000, ignore_index=True).to_parquet(path)
     fits = open_table(path, memory=10**8)
-    assert all("read as states" in note for note in fits.notes)
+    assert all("read as discrete" in note for note in fits.notes)
     streamed = open_table(path, memory=16 * 10**6)
     assert streamed.notes[0].startswith(
         "read in blocks: in memory the table would take 20 MB or more, and 16 MB"

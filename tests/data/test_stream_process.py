@@ -119,24 +119,24 @@ def test_a_table_larger_than_a_real_limit(tmp_path):
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL])
 def test_nothing_is_left_behind(tmp_path, end):
     rng = np.random.default_rng(0)
-    path, room = tmp_path / "t.parquet", tmp_path / "room"
+    path, capacity = tmp_path / "t.parquet", tmp_path / "room"
     pq.write_table(pa.table({f"v{i}": rng.integers(0, 3, 300_000) for i in range(30)}), path)
-    room.mkdir()
+    capacity.mkdir()
     process = subprocess.Popen(
         [SCRIPT, "learn", path, "--engine", "stream", "--algorithm", "mmhc", "--quiet"],
-        env={**ENVIRONMENT, "TMPDIR": str(room)},
+        env={**ENVIRONMENT, "TMPDIR": str(capacity)},
         stderr=subprocess.PIPE,
         text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    while not any(target.is_relative_to(room) for target in nameless_files(process.pid)):
+    while not any(target.is_relative_to(capacity) for target in nameless_files(process.pid)):
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(end)
     told = process.communicate(timeout=30)[1]
     assert process.returncode == (130 if end == signal.SIGINT else -signal.SIGKILL)
     assert "Traceback" not in told
-    assert list(room.iterdir()) == []
+    assert list(capacity.iterdir()) == []
 
 
 def nameless_files(process):

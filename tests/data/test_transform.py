@@ -1,4 +1,4 @@
-"""The shape of a column of numbers does not matter to a learner, unless values are linear in each other."""
+"""The shape of a continuous column does not matter to a learner, unless values are linear in each other."""
 
 import json
 
@@ -26,9 +26,9 @@ def noise(drawn, name, n):
     }[name](size=n)
 
 
-def linear(seed, name="normal", n=1000, p=8):
+def linear(random_state, name="normal", n=1000, p=8):
     """Draw columns, each a linear function of up to two before it, and noise."""
-    drawn = np.random.default_rng([314, seed])
+    drawn = np.random.default_rng([314, random_state])
     columns = []
     for i in range(p):
         column = noise(drawn, name, n)
@@ -61,7 +61,7 @@ def test_scores_are_quantiles_of_average_ranks(values):
     known = np.array([value for value in values if value is not None])
     if len(set(known)) < 2:
         return
-    table = f2sl.open_table({"a": values, "b": range(len(values))}, kinds="number", transform="ranks")
+    table = f2sl.open_table({"a": values, "b": range(len(values))}, kinds="continuous", transform="ranks")
     with for_learning(table) as learned:
         found = learned.column(0)
     expected = norm.ppf((rankdata(known) - 0.5) / len(known))
@@ -82,14 +82,14 @@ def test_increasing_functions_of_columns_change_nothing():
 
 
 @pytest.mark.parametrize("name", ["normal", "laplace", "uniform", "exponential"])
-@pytest.mark.parametrize("seed", range(6))
-def test_linear_columns_keep_their_values(name, seed):
-    assert scored(f2sl.open_table(linear(seed, name))) == []
+@pytest.mark.parametrize("random_state", range(6))
+def test_linear_columns_keep_their_values(name, random_state):
+    assert scored(f2sl.open_table(linear(random_state, name))) == []
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_bent_columns_become_scores(seed):
-    data = linear(seed)
+@pytest.mark.parametrize("random_state", range(3))
+def test_bent_columns_become_scores(random_state):
+    data = linear(random_state)
     for bend in (np.exp, lambda x: x**3, norm.cdf):
         assert scored(f2sl.open_table({name: bend(column) for name, column in data.items()})) == list(data)
 
@@ -127,8 +127,8 @@ def test_columns_with_two_values_are_as_before():
     drawn = np.random.default_rng(3)
     a = drawn.integers(0, 2, 500)
     data = {"a": a.astype(float), "b": 1e6 * (a ^ (drawn.random(500) < 0.2)), "c": drawn.standard_normal(500)}
-    assert scored(f2sl.open_table(data, kinds="number")) == []
-    models = [f2sl.learn(data, "pc-stable", kinds="number", transform=how) for how in ("ranks", "none")]
+    assert scored(f2sl.open_table(data, kinds="continuous")) == []
+    models = [f2sl.learn(data, "pc-stable", kinds="continuous", transform=how) for how in ("ranks", "none")]
     assert models[0].graph_ == models[1].graph_
 
 

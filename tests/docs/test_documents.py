@@ -48,9 +48,9 @@ def test_files_and_folders_that_are_named_are_there(page):
     found = NAMED.findall(" ".join(text.split()))
     assert len(found) > 10
     for name, path in found:
-        places = [place / path for place in PLACES if (place / path).exists()]
-        assert places, path
-        assert not name or name in places[0].read_text(encoding="utf-8"), (name, path)
+        positions = [place / path for place in PLACES if (place / path).exists()]
+        assert positions, path
+        assert not name or name in positions[0].read_text(encoding="utf-8"), (name, path)
     for name in re.findall(r"`(_\w+\.py)`", text):
         assert name == "_kernels.py" or (ROOT / "src" / "f2sl" / name).exists(), name
 

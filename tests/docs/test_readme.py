@@ -48,7 +48,7 @@ def folder(tmp_path, monkeypatch):
     lines = [",".join(people), *(",".join(map(str, row)) for row in zip(*people.values(), strict=True))]
     (tmp_path / "people.csv").write_text("\n".join(lines))
     (tmp_path / "data").mkdir()
-    f2sl.load_network("asia").sample(500, seed=1).to_csv(tmp_path / "data" / "part.csv", index=False)
+    f2sl.load_network("asia").sample(500, random_state=1).to_csv(tmp_path / "data" / "part.csv", index=False)
     return tmp_path
 
 

@@ -161,7 +161,7 @@ class TestLocalLearner:
         return {pair: value for pair, value in related.items() if pair not in dropped}
 
     def test_it_learns_what_a_naive_version_learns(self, extended):
-        table = f2sl.load_network("asia").sample(600, seed=3)
+        table = f2sl.load_network("asia").sample(600, random_state=3)
         opened = f2sl.open_table(table)
         names = opened.names
         expected = self.expected([opened.column(v) for v in range(len(names))], 0.005)
@@ -185,11 +185,11 @@ class TestLocalLearner:
 
     def test_the_command_line(self, installed, tmp_path):
         write_csv(tmp_path / "data.csv", small_table())
-        neighbours, _ = shell(installed, tmp_path, "A local learner")
-        assert re.search(r"a: 1 neighbour by aracne --delta 0\.01", neighbours)
+        neighbors, _ = shell(installed, tmp_path, "A local learner")
+        assert re.search(r"a: 1 neighbor by aracne --delta 0\.01", neighbors)
         # H(a) - H(a | c) in nats: c is 1 in 3/4 of the rows, and there a is 1 in 2/3 of them.
         weight = math.log(2) - 3 / 4 * (math.log(3) - 2 / 3 * math.log(2))
-        assert re.search(rf"c\s+{weight:.4f}", neighbours)
+        assert re.search(rf"c\s+{weight:.4f}", neighbors)
         graph = f2sl.load_graph(tmp_path / "graph.json")
         assert graph.directed_edges == [("a", "c"), ("b", "c")]
 
@@ -241,7 +241,7 @@ class TestCITest:
         assert model.n_tests_ > 0
 
     def test_it_is_not_for_states(self, extended):
-        told = 'ci_test="spearman" is for real numbers, but the table holds states; use "auto", "g2" or "x2"'
+        told = 'ci_test="spearman" is for continuous columns, but the table is discrete; use "auto", "g2" or '
         with pytest.raises(f2sl.OptionError, match=re.escape(told)):
             f2sl.learn(small_table(), ci_test="spearman")
 
@@ -283,7 +283,7 @@ class TestScore:
     def test_it_is_not_for_best_networks(self, extended):
         own = extended("hannan_quinn").HannanQuinn()
         with pytest.raises(
-            f2sl.OptionError, match=r"score=HannanQuinn\(\) is for real numbers, but the table"
+            f2sl.OptionError, match=r"score=HannanQuinn\(\) is for continuous columns, but the table"
         ):
             f2sl.learn(small_table(), "exact", score=own)
 
@@ -350,9 +350,15 @@ class TestTableFormat:
         from f2sl.cli.app import main
 
         path = tmp_path / "sampled.orc.gz"
-        assert main(["sample", "asia", "--rows", "50", "--seed", "1", "--out", str(path), "--quiet"]) == 0
+        assert (
+            main(["sample", "asia", "--rows", "50", "--random-state", "1", "--out", str(path), "--quiet"])
+            == 0
+        )
         assert calls == ["write"]
-        read, drawn = f2sl.open_table(path), f2sl.open_table(f2sl.load_network("asia").sample(50, seed=1))
+        read, drawn = (
+            f2sl.open_table(path),
+            f2sl.open_table(f2sl.load_network("asia").sample(50, random_state=1)),
+        )
         assert (read.names, read.n_rows) == (drawn.names, 50)
         for v in range(8):
             labels = [[t.states[v][code] for code in t.column(v).tolist()] for t in (read, drawn)]

@@ -512,12 +512,12 @@ def test_what_is_claimed_is_refused_to_others_on_windows_too(tmp_path, monkeypat
     held = set()
 
     def locking(file, mode, n_bytes):
-        place = os.fstat(file).st_ino, os.lseek(file, 0, os.SEEK_CUR)
+        position = os.fstat(file).st_ino, os.lseek(file, 0, os.SEEK_CUR)
         assert (mode, n_bytes) == ("at once", 1)
-        assert place[1] > 10**6  # what is locked nobody can read
-        if place in held:
+        assert position[1] > 10**6  # what is locked nobody can read
+        if position in held:
             raise PermissionError
-        held.add(place)
+        held.add(position)
 
     for system in (sys.platform, "win32"):
         monkeypatch.setattr(sys, "platform", system)

@@ -38,7 +38,7 @@ def test_edges_are_listed_in_node_order():
     assert repr(graph) == "PDAG(4 nodes, 2 directed and 1 undirected edges)"
 
 
-def test_neighbourhoods():
+def test_neighborhoods():
     graph = mixed()
     assert graph.adjacent("a") == ["d", "c"]
     assert graph.children("a") == ["d"]

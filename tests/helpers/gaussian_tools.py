@@ -20,18 +20,18 @@ def moments(values, n_jobs=1):
     return Moments.of_table(numeric(values), n_jobs)
 
 
-def random_weights(n, arrows, seed):
+def random_weights(n, arrows, random_state):
     """Draw a coefficient for each arrow, neither weak nor very strong."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     weights = np.zeros((n, n))
     for a, b in arrows:
         weights[a, b] = rng.uniform(0.5, 1.0) * rng.choice([-1, 1])
     return weights
 
 
-def related_values(seed, n_variables, n_rows):
+def related_values(random_state, n_variables, n_rows):
     """Draw variables that depend linearly on some of those before them, in different units."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     values = rng.normal(size=(n_variables, n_rows))
     for v in range(1, n_variables):
         parents = rng.random(v) < 0.4
@@ -39,24 +39,24 @@ def related_values(seed, n_variables, n_rows):
     return values * rng.lognormal(0, 2, (n_variables, 1)) + rng.normal(0, 10, (n_variables, 1))
 
 
-def population(n, arrows, seed=0):
+def population(n, arrows, random_state=0):
     """Correlations of a linear network over 0 to n - 1 with independent noise, as they are in truth."""
-    spread = np.linalg.inv(np.eye(n) - random_weights(n, arrows, seed))
+    spread = np.linalg.inv(np.eye(n) - random_weights(n, arrows, random_state))
     covariance = spread.T @ spread
     deviation = np.sqrt(np.diag(covariance))
     return covariance / np.outer(deviation, deviation)
 
 
-def oracle(graph, seed=0):
+def oracle(graph, random_state=0):
     """Make a test that answers from the correlations of a random linear network over a DAG."""
-    correlations = population(graph.n_nodes, graph.directed_array.tolist(), seed)
+    correlations = population(graph.n_nodes, graph.directed_array.tolist(), random_state)
     return FisherZ().bind(Moments(NEARLY_ALL_THERE_IS, np.ones(graph.n_nodes), correlations, 1), alpha=1e-6)
 
 
-def sampled(graph, n_rows, seed=0):
+def sampled(graph, n_rows, random_state=0):
     """Draw rows from a random linear network over a DAG, by name."""
-    rng = np.random.default_rng([seed, 1])
-    weights = random_weights(graph.n_nodes, graph.directed_array.tolist(), seed)
+    rng = np.random.default_rng([random_state, 1])
+    weights = random_weights(graph.n_nodes, graph.directed_array.tolist(), random_state)
     noise = rng.normal(size=(n_rows, graph.n_nodes))
     values = noise @ np.linalg.inv(np.eye(graph.n_nodes) - weights)
     return dict(zip(graph.nodes, values.T, strict=True))

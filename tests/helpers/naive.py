@@ -119,7 +119,7 @@ def is_reliable(n_rows, cardinalities, x, y, given=()):
 
 def answer(codes, cardinalities, x, y, given=(), alpha=0.01, statistic="g2"):
     if not is_reliable(len(codes[0]), cardinalities, x, y, given):
-        return "unreliable"
+        return "inconclusive"
     p_value = independence_test(codes, x, y, given, statistic)[2]
     return "independent" if p_value > alpha else "dependent"
 
@@ -280,8 +280,8 @@ def cpdag(n, arrows):
     """Directed and undirected edges: what all DAGs with the same edges and unshielded colliders agree on."""
     edges, colliders = edges_of(arrows), unshielded_colliders(n, arrows)
     graphs = [
-        {(b, a) if turn else (a, b) for (a, b), turn in zip(edges, turns, strict=True)}
-        for turns in product((False, True), repeat=len(edges))
+        {(b, a) if turn else (a, b) for (a, b), turn in zip(edges, trial, strict=True)}
+        for trial in product((False, True), repeat=len(edges))
     ]
     alike = [g for g in graphs if is_acyclic(n, g) and unshielded_colliders(n, g) == colliders]
     directed = sorted(set.intersection(*alike))
@@ -293,14 +293,14 @@ def d_separated(arrows, x, y, given):
     ancestors = {x, y, *given}
     while more := {u for u, v in arrows if v in ancestors} - ancestors:
         ancestors |= more
-    links = {frozenset((u, v)) for u, v in arrows if u in ancestors and v in ancestors}
+    adjacencies = {frozenset((u, v)) for u, v in arrows if u in ancestors and v in ancestors}
     for child in ancestors:
-        links |= {frozenset(p) for p in combinations([u for u, v in arrows if v == child], 2)}
+        adjacencies |= {frozenset(p) for p in combinations([u for u, v in arrows if v == child], 2)}
     reached, todo = {x}, [x]
     while todo:
         node = todo.pop()
         for other in ancestors - reached - set(given):
-            if frozenset((node, other)) in links:
+            if frozenset((node, other)) in adjacencies:
                 reached.add(other)
                 todo.append(other)
     return y not in reached
@@ -352,7 +352,7 @@ def graph_score(n, arrows, family, edge_log_prior=0.0):
     return sum(family(child, parents[child]) for child in range(n)) + edge_log_prior * len(arrows)
 
 
-def neighbouring_graphs(n, edges, arrows):
+def neighboring_graphs(n, edges, arrows):
     """All DAGs one step away: additions, then deletions, then reversals, each by the ends of the arrow."""
     both_ways = sorted([*edges, *((v, u) for u, v in edges)])
     added = [arrows | {(u, v)} for u, v in both_ways if (u, v) not in arrows and (v, u) not in arrows]
@@ -362,7 +362,7 @@ def neighbouring_graphs(n, edges, arrows):
 
 
 def hill_climb(n, edges, family, edge_log_prior=0.0, tabu_length=100, max_stall=15):
-    """Score every neighbour of every graph from nothing; returns the best graph and the number of steps."""
+    """Score every neighbor of every graph from nothing; returns the best graph and the number of steps."""
     here = frozenset()
     score = best_score = graph_score(n, here, family, edge_log_prior)
     best = here
@@ -370,7 +370,7 @@ def hill_climb(n, edges, family, edge_log_prior=0.0, tabu_length=100, max_stall=
     recent = deque([here], maxlen=tabu_length) if tabu_length else ()
     steps = stalled = 0
     while stalled < max_stall:
-        graphs = [frozenset(g) for g in neighbouring_graphs(n, edges, here) if frozenset(g) not in recent]
+        graphs = [frozenset(g) for g in neighboring_graphs(n, edges, here) if frozenset(g) not in recent]
         if not graphs:
             break
         scores = [graph_score(n, graph, family, edge_log_prior) for graph in graphs]

@@ -35,7 +35,7 @@ def best_score_of_all_orders(n, family, most=None):
         for before in subsets({*range(n)} - {child})
     }
     return max(
-        sum(best_within[child, tuple(sorted(order[:place]))] for place, child in enumerate(order))
+        sum(best_within[child, tuple(sorted(order[:position]))] for position, child in enumerate(order))
         for order in permutations(range(n))
     )
 

@@ -33,8 +33,8 @@ def v_structures(directed, undirected=()):
 def orientations(nodes, directed, undirected):
     """All DAGs that keep the arrows and direct the other edges somehow."""
     lines = sorted(undirected)
-    for turns in itertools.product((False, True), repeat=len(lines)):
-        arrows = set(directed) | {(b, a) if t else (a, b) for t, (a, b) in zip(turns, lines, strict=True)}
+    for trial in itertools.product((False, True), repeat=len(lines)):
+        arrows = set(directed) | {(b, a) if t else (a, b) for t, (a, b) in zip(trial, lines, strict=True)}
         if is_acyclic(nodes, arrows):
             yield arrows
 

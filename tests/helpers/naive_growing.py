@@ -3,7 +3,7 @@
 LEAST = 1e-7
 
 
-def settle(score, u, parents, before, required, most):
+def fit_parents(score, u, parents, before, required, most):
     """Add the best parent until none gains, then drop the worst, and again."""
     parents = list(parents)
     while True:
@@ -23,16 +23,16 @@ def settle(score, u, parents, before, required, most):
 class Naive:
     """The search from one order; `score(u, parents)` is minus infinity for a forbidden parent."""
 
-    def __init__(self, score, order, required=(), most=99, seed=0):
+    def __init__(self, score, order, required=(), most=99, random_state=0):
         self.score, self.order, self.required, self.most = score, list(order), set(required), most
-        self.random = seed
+        self.random = random_state
         self.parents = {v: [u for u, w in sorted(self.required) if w == v] for v in order}
         for v in order:
-            self.settle(v)
+            self.fit_parents(v)
 
-    def settle(self, v):
+    def fit_parents(self, v):
         before = self.order[: self.order.index(v)]
-        self.parents[v] = settle(self.score, v, self.parents[v], before, self.required, self.most)
+        self.parents[v] = fit_parents(self.score, v, self.parents[v], before, self.required, self.most)
 
     def total(self):
         return sum(self.score(v, own) for v, own in self.parents.items())
@@ -53,12 +53,12 @@ class Naive:
             self.order[here], self.order[there] = u, v
             if first in self.parents[second]:
                 self.parents[second].remove(first)
-                self.settle(second)
+                self.fit_parents(second)
                 changed.append(second)
             own = self.parents[first]
             if len(own) < self.most and self.score(first, [*own, second]) > self.score(first, own) + LEAST:
                 own.append(second)
-                self.settle(first)
+                self.fit_parents(first)
                 changed.append(first)
             states.append((self.order.copy(), {v: own.copy() for v, own in self.parents.items()}))
         return states, list(dict.fromkeys(changed))
@@ -104,7 +104,7 @@ class Naive:
         self.random = (self.random * 1103515245 + 12345) % 2**31
         return (self.random >> 8) % below
 
-    def kick(self, moves):
+    def perturb(self, moves):
         start, queue = self.walk(self.order[0], True, 0)[0][0], []
         for _ in range(moves):
             v, steps, back = self.draw(len(self.order)), 1 + self.draw(len(self.order)), self.draw(2) == 0

@@ -1,6 +1,6 @@
 """The local learners word for word, one question after another; nothing of f2sl is imported.
 
-``ask(x, y, given)`` gives a word ("dependent", "independent" or "unreliable") and a strength. Each function
+``ask(x, y, given)`` gives a word ("dependent", "independent" or "inconclusive") and a strength. Each function
 finds the set of one target among the variables 0 to n - 1, with sets of at most `k` variables (None: any
 number). Where members have strengths, a dictionary gives both.
 """
@@ -22,10 +22,10 @@ def asker(codes, alpha, name):
     @cache
     def ask(x, y, given_set):
         if not naive.is_reliable(len(codes[0]), cardinalities, x, y, given_set):
-            return "unreliable", 0.0
+            return "inconclusive", 0.0
         _, freedom, p = naive.independence_test(codes, x, y, given_set, name)
         if freedom == 0:
-            return "unreliable", 0.0
+            return "inconclusive", 0.0
         return "independent" if p > alpha else "dependent", round(-np.log10(max(p, 1e-300)), 9)
 
     return lambda x, y, given_set: ask(min(x, y), max(x, y), tuple(sorted(given_set)))
@@ -125,10 +125,10 @@ def hiton_pc(n, target, ask, k):
     return members, apart
 
 
-def pc_simple(n, target, ask, k, keep_unreliable=True):
+def pc_simple(n, target, ask, k, keep_inconclusive=True):
     candidates, apart = related(n, target, ask)
     members = [v for v in range(n) if v != target and v not in apart]
-    if not keep_unreliable:
+    if not keep_inconclusive:
         members = list(candidates)
     level = 1
     while level < len(members) and (k is None or level <= k):
@@ -199,7 +199,7 @@ def outside(n, target, members, ask):
 
 def gsmb(n, target, ask, k):
     alone = {v: ask(target, v, ()) for v in range(n) if v != target}
-    order = by_strength({v: -1.0 if word == "unreliable" else s for v, (word, s) in alone.items()})
+    order = by_strength({v: -1.0 if word == "inconclusive" else s for v, (word, s) in alone.items()})
     members, admitted = [], {}
     while k is None or len(members) <= k:
         found = outside(n, target, members, ask)
@@ -239,7 +239,7 @@ def inter_iamb(n, target, ask, k):
     return strengths
 
 
-def by_neighbours(learn, n, target, ask, k, symmetry="and"):
+def by_neighbors(learn, n, target, ask, k, symmetry="and"):
     """MMMB, HITON-MB and PCMB, by their learner of parents and children."""
     found = [learn(n, v, ask, k) for v in range(n)]
     sets = [members for members, _ in found]
@@ -257,7 +257,7 @@ def by_neighbours(learn, n, target, ask, k, symmetry="and"):
 
 
 def stmb(n, target, ask, k):
-    members, apart = pc_simple(n, target, ask, k, keep_unreliable=False)
+    members, apart = pc_simple(n, target, ask, k, keep_inconclusive=False)
     spouses, dropped = {}, {}
     for y in members:
         for x in sorted(apart):
@@ -350,8 +350,8 @@ class NaiveBAMB:
         old = [v for v in dict.fromkeys([*self.members, *self.all_spouses()]) if v not in new]
         dropped = {}
         for y in self.members[::-1]:
-            for place, one in enumerate(new):
-                around = [v for v in [*old, *new[:place]] if v not in dropped and v != y]
+            for position, one in enumerate(new):
+                around = [v for v in [*old, *new[:position]] if v not in dropped and v != y]
                 if y == one or one in dropped or y in dropped:
                     continue
                 given = self.separator(y, [one, *around], containing=(one,))
@@ -375,8 +375,8 @@ class NaiveBAMB:
 
 
 def published_stmb(n, target, ask, k):
-    """Gao and Ji's STMB: what is dropped from the neighbours is not asked about as a spouse."""
-    members, apart = pc_simple(n, target, ask, k, keep_unreliable=False)
+    """Gao and Ji's STMB: what is dropped from the neighbors is not asked about as a spouse."""
+    members, apart = pc_simple(n, target, ask, k, keep_inconclusive=False)
     spouses, dropped = {y: [] for y in members}, []
     for y in members:
         for x in sorted(apart):

@@ -14,7 +14,7 @@ def columns_of(columns, kinds, variables):
     """List the columns that variables are embedded as."""
     found = []
     for v in variables:
-        found += [columns[v]] if kinds[v] == "number" else indicators(columns[v])
+        found += [columns[v]] if kinds[v] == "continuous" else indicators(columns[v])
     return found
 
 
@@ -47,7 +47,7 @@ def degenerate_statistic(columns, kinds, x, y, given, least=1e-8):
 
 def groups(columns, kinds, variables):
     """List the rows of each configuration of the states among variables."""
-    states = [columns[v] for v in variables if kinds[v] != "number"]
+    states = [columns[v] for v in variables if kinds[v] != "continuous"]
     keys = list(zip(*states, strict=True)) if states else [()] * len(columns[0])
     return [[i for i, key in enumerate(keys) if key == one] for one in sorted(set(keys))]
 
@@ -57,7 +57,7 @@ def gaussian_part(columns, kinds, variables, weight):
 
     Each group's covariances are those of its rows and of `weight` more, with those common to all groups.
     """
-    numbers = [columns[v] for v in variables if kinds[v] == "number"]
+    numbers = [columns[v] for v in variables if kinds[v] == "continuous"]
     rows = groups(columns, kinds, variables)
     if not numbers:
         return 0.0, len(rows)
@@ -86,7 +86,7 @@ def conditional_log_likelihood(columns, kinds, variables, weight):
 
 def parameters(kinds, variables, n_groups, weight):
     """Return how many parameters the numbers of a set have."""
-    q = sum(kinds[v] == "number" for v in variables)
+    q = sum(kinds[v] == "continuous" for v in variables)
     shared = q * (q + 1) / 2
     return n_groups * q + shared if math.isinf(weight) else n_groups * (q + shared)
 
@@ -95,7 +95,7 @@ def cg_bic(columns, kinds, child, given, weight=5.0):
     """Score a family as the difference of two sets' log likelihoods, with their penalties."""
 
     def of_set(variables):
-        full = math.prod(int(columns[v].max()) + 1 for v in variables if kinds[v] != "number")
+        full = math.prod(int(columns[v].max()) + 1 for v in variables if kinds[v] != "continuous")
         penalty = full - 1 + parameters(kinds, variables, full, weight)
         fit = conditional_log_likelihood(columns, kinds, variables, weight)
         return fit - 0.5 * math.log(len(columns[0])) * penalty
@@ -107,7 +107,7 @@ def dg_bic(columns, kinds, child, given):
     """Score a family by the likelihood of its columns, indicators in units of their deviations."""
     of_child, of_given = columns_of(columns, kinds, [child]), columns_of(columns, kinds, given)
     n, d = len(columns[0]), len(of_child)
-    if kinds[child] != "number":
+    if kinds[child] != "continuous":
         of_child = [column / column.std() for column in of_child]
     rest = left_over(of_child, of_given)
     fit = -0.5 * n * (np.linalg.slogdet(rest.T @ rest / n)[1] + d * (1 + math.log(2 * math.pi)))

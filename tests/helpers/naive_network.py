@@ -34,9 +34,9 @@ def order(network):
     return done
 
 
-def sample(network, rows, seed):
+def sample(network, rows, random_state):
     """Draw rows one value at a time, with exact fractions, each variable from a generator of its own."""
-    generators = {name: np.random.PCG64([seed, i]) for i, name in enumerate(network)}
+    generators = {name: np.random.PCG64([random_state, i]) for i, name in enumerate(network)}
     drawn = []
     for _ in range(rows):
         row = {}

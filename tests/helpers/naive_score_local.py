@@ -14,8 +14,8 @@ import naive
 
 TIE = 1e-7
 
-Around = namedtuple("Around", "near spouses children")
-"""Neighbours and spouses with the strengths of their links, and the children that a spouse has in common."""
+Surroundings = namedtuple("Around", "near spouses children")
+"""Neighbors and spouses with the strengths of their links, and the children that a spouse has in common."""
 
 
 @cache
@@ -99,7 +99,7 @@ class Best:
                     if other != target and other not in near:
                         children.setdefault(other, []).append(child)
         spouses = {v: max(loss(child, v) for child in common) for v, common in children.items()}
-        return Around(near, spouses, children)
+        return Surroundings(near, spouses, children)
 
     def in_order(self, target, others, order):
         """Put candidates in the order in which they come; constants are none."""
@@ -122,7 +122,7 @@ def without(spouses, near):
 # Niinimäki and Parviainen 2012
 
 
-def potential_neighbours(best, n, target, order):
+def potential_neighbors(best, n, target, order):
     found = {}
     for v in best.in_order(target, set(range(n)) - {target}, order):
         seen = best.around({target, v, *found}, target).near
@@ -131,21 +131,21 @@ def potential_neighbours(best, n, target, order):
     return found
 
 
-def neighbours(best, n, target, order):
-    found = potential_neighbours(best, n, target, order)
-    return {v: s for v, s in found.items() if target in potential_neighbours(best, n, v, order)}
+def neighbors(best, n, target, order):
+    found = potential_neighbors(best, n, target, order)
+    return {v: s for v, s in found.items() if target in potential_neighbors(best, n, v, order)}
 
 
 def potential_spouses(best, n, target, order):
     """Give the spouses, with the children in common as the network has it that last changed them."""
-    close = neighbours(best, n, target, order)
-    candidates = {w for v in close for w in neighbours(best, n, v, order)} - close.keys() - {target}
+    close = neighbors(best, n, target, order)
+    candidates = {w for v in close for w in neighbors(best, n, v, order)} - close.keys() - {target}
     found, children = {}, {}
     for v in best.in_order(target, candidates, order):
         seen = best.around({target, v, *close, *found}, target)
         if without(seen.spouses, close).keys() != found.keys():
             found, children = without(seen.spouses, close), without(seen.children, close)
-    return Around(close, found, children)
+    return Surroundings(close, found, children)
 
 
 def sll(best, n, target, order):
@@ -154,7 +154,7 @@ def sll(best, n, target, order):
         theirs = potential_spouses(best, n, v, order).spouses
         if target in theirs:
             found[v] = max(found.get(v, 0.0), theirs[target])
-    return found | neighbours(best, n, target, order)
+    return found | neighbors(best, n, target, order)
 
 
 # Gao and Ji 2017
@@ -167,7 +167,7 @@ def s2tmb(best, n, target, order, candidates=None, near=None, spouses=None, chil
         seen = best.around({target, v, *close}, target).near
         if seen.keys() != close.keys():
             close = seen
-    found = Around(close, without(spouses or {}, close), without(children or {}, close))
+    found = Surroundings(close, without(spouses or {}, close), without(children or {}, close))
     for v in best.in_order(target, candidates - close.keys(), order):
         seen = best.around({target, v, *found.near, *found.spouses}, target)
         if (seen.near.keys(), seen.spouses.keys()) != (found.near.keys(), found.spouses.keys()):
@@ -196,7 +196,7 @@ def ggsl(best, n, start, order):
             silent, named = (other, target) if here else (target, other)
             network = best.network(both(found, target, other))
             if other in linked(network, target):
-                found[silent] = Around(
+                found[silent] = Surroundings(
                     {**found[silent].near, named: found[named].near[silent]},
                     without(found[silent].spouses, [named]),
                     without(found[silent].children, [named]),
@@ -235,9 +235,9 @@ def settled_v_structures(best, found, edges):
     for u, v in sorted(claims):
         if u < v and (v, u) in claims:
             network = best.network(both(found, u, v))
-            place = {member: i for i, member in enumerate(sorted(network))}
-            arrows = [(place[p], place[c]) for c, parents in network.items() for p in parents]
-            directed = naive.cpdag(len(place), arrows)[0]
-            right = {(a, b) for a, b in ((u, v), (v, u)) if (place[a], place[b]) in directed}
+            position = {member: i for i, member in enumerate(sorted(network))}
+            arrows = [(position[p], position[c]) for c, parents in network.items() for p in parents]
+            directed = naive.cpdag(len(position), arrows)[0]
+            right = {(a, b) for a, b in ((u, v), (v, u)) if (position[a], position[b]) in directed}
             claims -= {(u, v), (v, u)} - right
     return [(a, c, d) for a, c, d in triples if (a, c) in claims and (d, c) in claims]

@@ -12,13 +12,13 @@ import naive_graph
 import naive_local
 
 
-def neighbours(n, edges):
+def neighbors(n, edges):
     return [sorted({b for a, b in edges if a == v} | {a for a, b in edges if b == v}) for v in range(n)]
 
 
 def unshielded(n, edges):
     """List the triples (a, c, d) of edges a - c - d, a < d not linked."""
-    near = neighbours(n, edges)
+    near = neighbors(n, edges)
     return [
         (a, c, d) for a, d in combinations(range(n), 2) if d not in near[a] for c in near[a] if c in near[d]
     ]
@@ -34,11 +34,11 @@ def pc_stable(n, ask, k):
     while k is None or level < k:
         level += 1
         edges = [edge for edge in edges if edge not in separating]
-        near = neighbours(n, edges)  # as they are at the beginning of the level, whatever is removed in it
+        near = neighbors(n, edges)  # as they are at the beginning of the level, whatever is removed in it
         if max(map(len, near)) <= level:
             break
         for a, b in edges:
-            ways = ((a, b), (b, a))  # the earlier variable's neighbours first
+            ways = ((a, b), (b, a))  # the earlier variable's neighbors first
             sets = [naive_local.separator(ask, v, w, near[v], level, smallest=level) for v, w in ways]
             first = next((given for given in sets if given is not None), None)
             if first is not None:

@@ -12,7 +12,7 @@ from graphlib import TopologicalSorter
 import networkx as nx
 import numpy as np
 
-from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers
+from f2sl.stats.answers import DEPENDENT, INCONCLUSIVE, INDEPENDENT, Answers
 
 
 def bits(rows):
@@ -35,7 +35,7 @@ class Oracle:
     """
 
     def __init__(self, n, arrows, strengths=None):
-        self.n_tests = self.n_unreliable = 0
+        self.n_tests = self.n_inconclusive = 0
         self.n_variables = n
         parents = {v: [] for v in range(n)}
         for a, b in arrows:
@@ -99,22 +99,22 @@ def nearness(graph):
 class RandomAnswers(Oracle):
     """Answers at random, though always the same to the same question: no distribution would answer so."""
 
-    def __init__(self, n, seed, independent=0.3, unreliable=0.1):
+    def __init__(self, n, random_state, independent=0.3, inconclusive=0.1):
         super().__init__(n, ())
-        self.seed, self.independent, self.unreliable = seed, independent, unreliable
+        self.random_state, self.independent, self.inconclusive = random_state, independent, inconclusive
         self.one = cache(self._one)
 
     def _one(self, x, y, given_set):
-        draw = random.Random(f"{self.seed} {x} {y} {given_set}")
+        draw = random.Random(f"{self.random_state} {x} {y} {given_set}")
         kind = draw.random()
         if kind < self.independent:
             return INDEPENDENT, 1.0
-        return (UNRELIABLE if kind > 1 - self.unreliable else DEPENDENT), 2.0 + draw.randrange(20)
+        return (INCONCLUSIVE if kind > 1 - self.inconclusive else DEPENDENT), 2.0 + draw.randrange(20)
 
     def word(self, x, y, given_set):
         """Answer one question in words, with the strength."""
         answer, strength = self.one(min(x, y), max(x, y), tuple(sorted(given_set)))
-        return {DEPENDENT: "dependent", INDEPENDENT: "independent", UNRELIABLE: "unreliable"}[
+        return {DEPENDENT: "dependent", INDEPENDENT: "independent", INCONCLUSIVE: "inconclusive"}[
             answer
         ], strength
 
@@ -126,5 +126,5 @@ class RandomAnswers(Oracle):
         told = [self.one(a, b, tuple(given_set)) for a, b, given_set in asked]
         answer = np.array([answer for answer, _ in told], np.int8)
         strength = np.array([strength for _, strength in told], float)
-        strength[answer == UNRELIABLE] = np.nan
+        strength[answer == INCONCLUSIVE] = np.nan
         return Answers(answer, 10.0**-strength, strength, strength)

@@ -44,18 +44,18 @@ def true_graph(name: str) -> DAG:
     return graph.reorder(sorted(graph.nodes))
 
 
-def neighbours(arrows, v):
+def neighbors(arrows, v):
     return {a if b == v else b for a, b in arrows if v in (a, b)}
 
 
 def blanket(arrows, v):
     children = {b for a, b in arrows if a == v}
-    return (neighbours(arrows, v) | {a for a, b in arrows if b in children}) - {v}
+    return (neighbors(arrows, v) | {a for a, b in arrows if b in children}) - {v}
 
 
 def truth(name, n, arrows):
     """Give the sets of all variables that the learner with this name should find."""
-    return [(neighbours if name in LOCAL else blanket)(arrows, v) for v in range(n)]
+    return [(neighbors if name in LOCAL else blanket)(arrows, v) for v in range(n)]
 
 
 def by_pc_stable(graph: DAG, largest: int, test=None):

@@ -12,9 +12,9 @@ import naive_score_local
 from tables import related_codes
 
 
-def dense_codes(seed, n_rows, n):
+def dense_codes(random_state, n_rows, n):
     """Draw each variable from a random table given up to two earlier ones, which leaves hardly a tie."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     codes = []
     for v in range(n):
         parents = rng.choice(v, min(v, int(rng.integers(0, 3))), replace=False)
@@ -30,11 +30,11 @@ def dense_codes(seed, n_rows, n):
 @st.composite
 def tables(draw, most=5):
     """Draw a small table: with copies and functions of columns, so with ties, or without."""
-    seed, n = draw(st.integers(0, 2**32 - 1)), draw(st.integers(2, most))
+    random_state, n = draw(st.integers(0, 2**32 - 1)), draw(st.integers(2, most))
     n_rows = draw(st.sampled_from([5, 30, 100, 400]))
     if draw(st.booleans()):
-        return related_codes(seed, n_rows, n, most_states=3)
-    return dense_codes(seed, n_rows, n)
+        return related_codes(random_state, n_rows, n, most_states=3)
+    return dense_codes(random_state, n_rows, n)
 
 
 OPTIONS = st.fixed_dictionaries(

@@ -20,15 +20,15 @@ def make_engine(codes, cardinalities=None, n_jobs=1):
     return MemoryEngine(make_table(codes, cardinalities), n_jobs)
 
 
-def random_codes(seed, n_rows, cardinalities):
+def random_codes(random_state, n_rows, cardinalities):
     """Draw independent variables, each state as likely as another."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     return np.stack([rng.integers(0, k, n_rows) for k in cardinalities])
 
 
-def related_codes(seed, n_rows, n_variables, most_states=4):
+def related_codes(random_state, n_rows, n_variables, most_states=4):
     """Draw variables that depend on earlier ones; some are copies or functions, so that ties occur."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     rows = [rng.integers(0, rng.integers(2, most_states + 1), n_rows)]
     while len(rows) < n_variables:
         k = int(rng.integers(2, most_states + 1))
@@ -48,9 +48,9 @@ def related_codes(seed, n_rows, n_variables, most_states=4):
     return np.stack([rows[i] for i in rng.permutation(n_variables)])
 
 
-def related_numbers(seed, n_rows=200, n_variables=5):
-    """Draw columns of real numbers that depend on earlier ones, of very different scales."""
-    rng = np.random.default_rng(seed)
+def related_numbers(random_state, n_rows=200, n_variables=5):
+    """Draw continuous columns that depend on earlier ones, of very different scales."""
+    rng = np.random.default_rng(random_state)
     rows = [rng.normal(size=n_rows)]
     while len(rows) < n_variables:
         rows.append(rows[rng.integers(len(rows))] + rng.normal(size=n_rows))
@@ -59,9 +59,9 @@ def related_numbers(seed, n_rows=200, n_variables=5):
     return MemoryTable.of_numbers(names, np.stack(rows) * scales[:, None] + 3.0)
 
 
-def collider(rows: int = 2000, seed: int = 0) -> pd.DataFrame:
+def collider(rows: int = 2000, random_state: int = 0) -> pd.DataFrame:
     """a -> c <- b and c -> d, strong enough to be found for certain."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     a, b = rng.integers(0, 2, (2, rows))
     c = np.where(rng.random(rows) < 0.9, a + b, rng.integers(0, 3, rows))
     d = np.where(rng.random(rows) < 0.9, c, rng.integers(0, 3, rows))

@@ -9,20 +9,20 @@ from contextlib import suppress
 import f2sl
 from f2sl.learners.base import STRUCTURE
 from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
-from mixed_tools import drawn_gaps, mixed_columns, mixed_table
+from mixed_tools import drawn_missing, mixed_columns, mixed_table
 from tables import make_table, related_codes, related_numbers
 
 WITHOUT_KERNELS = ("dag-gnn", "notears")
 
 
 def tiny_tables():
-    """Give tables of states, of numbers and of both; also with missing values."""
+    """Give discrete tables, of numbers and of both; also with missing values."""
     yield make_table(related_codes(1, 100, 5))
     yield related_numbers(1, 100)
-    for kinds in (("states",) * 5, ("states", "number") * 2):
+    for kinds in (("discrete",) * 5, ("discrete", "continuous") * 2):
         columns = mixed_columns(1, kinds=kinds)
         yield mixed_table(columns, kinds)
-        yield mixed_table(columns, kinds, missing=drawn_gaps(1, columns))
+        yield mixed_table(columns, kinds, missing=drawn_missing(1, columns))
 
 
 def main():

@@ -22,7 +22,7 @@ KNOWN = json.loads(_ahead.LIST.read_text(encoding="utf-8"))
 TOOL = Path(__file__).parents[2] / "tools" / "list_kernels.py"
 
 
-def needed(learner, kind="states"):
+def needed(learner, kind="discrete"):
     return [KNOWN["kernels"][i] for i in KNOWN["needed"][learner][kind]]
 
 
@@ -41,9 +41,9 @@ def tables(tmp_path_factory):
 @pytest.mark.parametrize(
     ("algorithm", "kind"),
     [
-        ("f2sl-c", "states"),
-        ("f2sl-h", "states"),
-        ("mmhc", "states"),
+        ("f2sl-c", "discrete"),
+        ("f2sl-h", "discrete"),
+        ("mmhc", "discrete"),
         ("f2sl-h", "mixed"),
         ("f2sl-h", "mixed, missing"),
     ],
@@ -96,8 +96,8 @@ while read line; do echo "$line" >> taken; echo; done
 """
     slow = program(tmp_path / "python", f"cd {tmp_path}\n{text}")
     found = helpers(slow)
-    found.look()
-    found.expect("F2SLc", "states")
+    found.start()
+    found.expect("F2SLc", "discrete")
     first, *others, last = needed("F2SLc")
     wait_until((tmp_path / "taken").exists)
     wait_until(lambda: (tmp_path / "taken").read_text() == json.dumps(last) + "\n")
@@ -114,7 +114,7 @@ while read line; do echo "$line" >> taken; echo; done
 @pytest.mark.parametrize("text", ["", "echo", "echo; read line", "echo; read line; echo"])
 def test_nobody_waits_for_a_helper_that_has_ended(tmp_path, helpers, text):
     found = helpers(program(tmp_path / "python", text))
-    found.expect("F2SLc", "states")
+    found.expect("F2SLc", "discrete")
     wait_until(lambda: not found._processes)
     for one in needed("F2SLc"):
         found.compiled(one)
@@ -124,7 +124,7 @@ def test_nobody_waits_for_a_helper_that_has_ended(tmp_path, helpers, text):
 @pytest.mark.parametrize("name", ["uwsgi", "python"])
 def test_no_helper_where_none_can_be_started(tmp_path, helpers, name):
     found = helpers(tmp_path / name)  # neither exists
-    found.expect("F2SLc", "states")
+    found.expect("F2SLc", "discrete")
     assert not any(found.compiled(one) for one in needed("F2SLc"))
 
 
@@ -141,7 +141,7 @@ def test_no_helper_where_memory_or_threads_are_short(tmp_path, helpers, monkeypa
         with monkeypatch.context() as short:
             found = helpers(idle)
             short.setattr(place, name, value)
-            found.expect("F2SLc", "states")
+            found.expect("F2SLc", "discrete")
             assert not found._processes
             assert not any(found.compiled(one) for one in needed("F2SLc"))
 
@@ -150,7 +150,7 @@ def test_no_helper_where_memory_or_threads_are_short(tmp_path, helpers, monkeypa
 def test_a_helper_does_not_wait_for_ever(tmp_path, helpers, monkeypatch):
     monkeypatch.setattr(_ahead, "SECONDS_TO_WAIT", 0.1)
     found = helpers(program(tmp_path / "python", "echo; while read line; do echo; done"))
-    found.look()
+    found.start()
     wait_until(lambda: not found._processes)
 
 
@@ -158,7 +158,7 @@ def test_a_helper_does_not_wait_for_ever(tmp_path, helpers, monkeypatch):
 def test_a_learner_that_is_not_compiled_beside_others_that_are(tmp_path, helpers, monkeypatch):
     found = helpers(program(tmp_path / "python", "echo; while read line; do echo; done"))
     monkeypatch.setattr(_ahead, "nothing_compiled", lambda: False)
-    found.expect("F2SLh", "states")
+    found.expect("F2SLh", "discrete")
     kernels = needed("F2SLh")
     assert not found.compiled(["f2sl", "of_other_types", []])
     assert not found._processes
@@ -173,7 +173,7 @@ def test_how_far_a_first_run_is(monkeypatch):
     monkeypatch.setattr(_ahead, "available_cores", lambda: 1)  # no helpers
     found, kernels = Helpers(), needed("F2SLc")
     assert found.how_far() == (0, 0)  # nobody has announced a fit
-    found.expect("F2SLc", "states")
+    found.expect("F2SLc", "discrete")
     for reached, kernel in enumerate(kernels):
         assert not found.compiled(kernel)
         assert found.how_far() == (reached, len(kernels))
@@ -183,7 +183,7 @@ def test_how_far_a_first_run_is(monkeypatch):
     done.set()
     found._taken = {json.dumps(kernels[-1]): done, json.dumps(["f2sl", "of_another_fit", []]): done}
     assert found.how_far() == (len(kernels), len(kernels))
-    found.expect("F2SLh", "states")
+    found.expect("F2SLh", "discrete")
     found.compiled(needed("F2SLh")[0])
     assert found.how_far()[1] == len(needed("F2SLh"))
 
@@ -206,8 +206,8 @@ def test_a_cache_folder_that_cannot_be_used_is_not_an_empty_one(tmp_path, monkey
 def test_a_helper_leaves_machine_code_in_the_cache(tmp_path, helpers, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     found = helpers(sys.executable)
-    found.expect("PCStable", "number")
-    [kernel] = needed("PCStable", "number")
+    found.expect("PCStable", "continuous")
+    [kernel] = needed("PCStable", "continuous")
     wait_until(lambda: not found._processes)
     assert found.compiled(kernel)
     assert any(f".{kernel[1]}-" in index.name for index in tmp_path.glob("*/*.nbi"))

@@ -13,16 +13,16 @@ import f2sl
 from f2sl.learners.colliders import following, p_value_of, standing
 
 
-def curved(rows=2000, seed=0):
+def curved(rows=2000, random_state=0):
     """Return numbers with a -> c <- b, where b follows from the square of a: they are not correlated."""
-    a, b, c = np.random.default_rng(seed).normal(size=(3, rows))
+    a, b, c = np.random.default_rng(random_state).normal(size=(3, rows))
     b = 0.5 * (a**2 - 1) + b
     return pd.DataFrame({"a": a, "b": b, "c": a + b + 0.5 * c})
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 9), st.floats(0.1, 0.9))
-def test_all_arrows_of_a_graph_follow_from_its_colliders(seed, n, density):
-    rng = np.random.default_rng(seed)
+def test_all_arrows_of_a_graph_follow_from_its_colliders(random_state, n, density):
+    rng = np.random.default_rng(random_state)
     names = [f"v{i}" for i in range(n)]
     pairs = [(names[i], names[j]) for i, j in combinations(rng.permutation(n), 2) if rng.random() < density]
     cpdag = f2sl.DAG(names, pairs).to_cpdag()
@@ -41,9 +41,9 @@ def test_what_is_never_sure_carries_nothing_on():
     assert following(arrows, chain, {(0, 1)}, {(1, 2)}) == {(0, 1)}
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_the_p_value_of_two_columns_is_that_of_their_correlation(seed):
-    x, y = np.random.default_rng(seed).normal(size=(2, 60)) + 3.0
+@pytest.mark.parametrize("random_state", range(5))
+def test_the_p_value_of_two_columns_is_that_of_their_correlation(random_state):
+    x, y = np.random.default_rng(random_state).normal(size=(2, 60)) + 3.0
     r = np.corrcoef(x, y)[0, 1]
     statistic = -(60 - 1 - 1.5) * np.log1p(-(r**2))
     assert p_value_of(x[:, None], y[:, None], 59) == pytest.approx(stats.chi2.sf(statistic, 1), rel=1e-9)

@@ -27,9 +27,9 @@ SHORTER = {"epochs": 4, "max_iter": 3}
 """Enough to see whether two trainings are the same."""
 
 
-def linear(rows=500, seed=0):
+def linear(rows=500, random_state=0):
     """Five variables, a -> c <- b, c -> d and a -> e, with noises of the same size."""
-    a, b, c, d, e = np.random.default_rng(seed).normal(size=(5, rows))
+    a, b, c, d, e = np.random.default_rng(random_state).normal(size=(5, rows))
     c = c + 1.5 * a - b
     d = d + 1.2 * c
     e = e - 1.6 * a
@@ -72,13 +72,13 @@ class TestGradient:
             expected = [network(value, *units[i].tolist(), levels[i].item()) for value in x]
             assert curves.values(i, torch.tensor(x)).numpy() == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
-    @pytest.mark.parametrize(("seed", "tau"), [(0, 0.0), (1, 0.0), (2, 0.7)])
-    def test_gradient_is_that_of_the_objective(self, seed, tau):
+    @pytest.mark.parametrize(("random_state", "tau"), [(0, 0.0), (1, 0.0), (2, 0.7)])
+    def test_gradient_is_that_of_the_objective(self, random_state, tau):
         import torch
 
         from f2sl.search.deep.dag_gnn import Autoencoder
 
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(random_state)
         m, hidden, multiplier, penalty = 4, 3, 0.8, 2.5
         model = Autoencoder(m, hidden, rng)
         at = rng.normal(size=len(model.parameters)) * 0.5
@@ -148,7 +148,7 @@ class TestWhatIsLearned:
         assert model.loss_ > 0
         assert model.n_steps_ % (5 * 30) == 0
         (note,) = model.notes_
-        assert note == "all 5 columns: read as numbers"
+        assert note == "all 5 columns: read as continuous"
 
     def test_states_are_taken_for_numbers(self):
         rng = np.random.default_rng(0)
@@ -214,8 +214,8 @@ class TestNothingButDataAndSeedMatter:
     def test_order_of_rows_and_columns(self, begun):
         table = linear().sample(frac=1, random_state=3)[[*"ecadb"]]
         other = f2sl.DAGGNN(**SHORTER).fit(table)
-        places = ["ecadb".index(name) for name in "abcde"]
-        assert np.array_equal(other.weights_[np.ix_(places, places)], begun.weights_)
+        positions = ["ecadb".index(name) for name in "abcde"]
+        assert np.array_equal(other.weights_[np.ix_(positions, positions)], begun.weights_)
         assert other.graph_ == begun.graph_
 
     def test_what_was_drawn_before(self, begun):
@@ -228,7 +228,7 @@ class TestNothingButDataAndSeedMatter:
         assert torch.equal(torch.get_rng_state(), state)
 
     def test_another_seed_is_another_training(self, begun):
-        other = f2sl.DAGGNN(**SHORTER, seed=2**70).fit(linear())
+        other = f2sl.DAGGNN(**SHORTER, random_state=2**70).fit(linear())
         assert not np.array_equal(other.weights_, begun.weights_)
 
 
@@ -282,7 +282,7 @@ class TestEndingEarly:
         ({"tau": -0.1}, "tau must be a number of 0 or more"),
         ({"threshold": "high"}, "threshold"),
         ({"h_tol": 0}, "h_tol"),
-        ({"seed": -1}, "seed must be a whole number of at least 0"),
+        ({"random_state": -1}, "random_state must be a whole number of at least 0"),
         ({"standardize": "yes"}, "standardize must be True or False"),
         ({"time_limit": 0}, "time_limit must be"),
         ({"kinds": "words"}, "kinds"),
@@ -299,7 +299,7 @@ def test_options_that_make_no_sense(options, told):
     [
         ({"a": [np.nan, *range(19)]}, "missing.*'a'"),
         ({"a": np.inf}, "column 'a'.*infinite"),
-        ({"b": "x"}, "'b' holds states"),
+        ({"b": "x"}, "'b' is discrete"),
     ],
 )
 def test_tables_that_are_refused(change, told):
@@ -339,14 +339,14 @@ class TestByName:
             "0.01",
             "--tau",
             "0.1",
-            "--seed",
+            "--random-state",
             "3",
         ]
         options += ["--threshold", "0.2", "--h-tol", "1e-4", "--max-iter", "2", "--epochs", "2"]
         assert main(["learn", path, "-a", "dag-gnn", *options, "--standardize"]) == 0
         assert (
             "by dag-gnn --hidden 8 --epochs 2 --batch-size 50 --learning-rate 0.01 --tau 0.1 --max-iter 2 "
-            "--h-tol 0.0001 --threshold 0.2 --seed 3 --standardize\n"
+            "--h-tol 0.0001 --threshold 0.2 --random-state 3 --standardize\n"
         ) in capsys.readouterr().out
         assert main(["learn", path, "-a", "dag-gnn", "--batch-size", "0"]) == 2
         assert "--batch-size must be a whole number of at least 1" in capsys.readouterr().err

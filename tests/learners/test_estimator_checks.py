@@ -94,10 +94,10 @@ OF_NUMBERS = (f2sl.NOTEARS, f2sl.DAGGNN, f2sl.TC)
 BINNED = [reading(learner, bins=3) for learner in EXCEPTIONS if learner not in OF_NUMBERS]
 LEARNERS = [
     *(learner() for learner in BINNED),
-    reading(f2sl.F2SLc, kinds="number")(),
-    reading(f2sl.NOTEARS, kinds="number")(max_iter=2),
-    reading(f2sl.TC, kinds="number")(),
-    *([reading(f2sl.DAGGNN, kinds="number")(epochs=2, max_iter=2)] if find_spec("torch") else []),
+    reading(f2sl.F2SLc, kinds="continuous")(),
+    reading(f2sl.NOTEARS, kinds="continuous")(max_iter=2),
+    reading(f2sl.TC, kinds="continuous")(),
+    *([reading(f2sl.DAGGNN, kinds="continuous")(epochs=2, max_iter=2)] if find_spec("torch") else []),
 ]
 
 with warnings.catch_warnings():

@@ -34,9 +34,10 @@ def model(alarm):
 
 def score_of(frame, graph, cost):
     table = open_table(frame).in_name_order()
-    place = {name: v for v, name in enumerate(table.names)}
+    position = {name: v for v, name in enumerate(table.names)}
     families = [
-        (place[name], tuple(sorted(place[parent] for parent in graph.parents(name)))) for name in table.names
+        (position[name], tuple(sorted(position[parent] for parent in graph.parents(name))))
+        for name in table.names
     ]
     with MemoryEngine(table) as engine:
         return float(make_score(engine, "bds", 10.0).score(families).sum()) - cost * graph.n_edges
@@ -78,8 +79,8 @@ def test_edges_come_from_the_candidates_and_carry_their_strength(model):
     assert model.graph_ == model.dag_.to_cpdag()
     assert model.strength_unit == "SU"
     assert model.n_families_ > 37
-    assert model.n_tests_ > model.n_unreliable_ >= 0
-    stages = {"read", "prepare", "neighbours", "skeleton", "orientation", "directions", "total"}
+    assert model.n_tests_ > model.n_inconclusive_ >= 0
+    stages = {"read", "prepare", "neighbors", "skeleton", "orientation", "directions", "total"}
     assert set(model.timings_) == stages
 
 
@@ -94,14 +95,14 @@ C, D, Y, Z = range(4)
 def test_orders_are_searched_from_that_of_the_tests_and_from_that_of_the_names(monkeypatch):
     given = []
 
-    def listening(sets, start, candidates, orders, *, kicks, **options):
-        given.append((kicks, [order.tolist() for order in orders]))
-        return search_orders(sets, start, candidates, orders, kicks=kicks, **options)
+    def listening(sets, start, candidates, orders, *, perturbations, **options):
+        given.append((perturbations, [order.tolist() for order in orders]))
+        return search_orders(sets, start, candidates, orders, perturbations=perturbations, **options)
 
     monkeypatch.setattr("f2sl.search.orders.on_demand.search_orders", listening)
     graph = f2sl.F2SLh().fit(collider_by_late_names()).graph_
-    kicks, (of_tests, of_names) = given[0]
-    assert kicks == 40
+    perturbations, (of_tests, of_names) = given[0]
+    assert perturbations == 40
     assert of_tests in ([Y, Z, C, D], [Z, Y, C, D])
     assert of_names == [C, D, Y, Z]
     assert graph.directed_edges == [("y", "c"), ("z", "c"), ("c", "d")]
@@ -160,7 +161,7 @@ def test_fewer_candidates_by_stricter_rules(alarm, model):
 
 
 def test_of_numbers_it_finds_what_boss_finds():
-    frame = f2sl.random_network(12, 20, kind="number", seed=3).sample(400, seed=3)
+    frame = f2sl.random_network(12, 20, kind="continuous", random_state=3).sample(400, random_state=3)
     ours, boss = f2sl.F2SLh().fit(frame), f2sl.BOSS().fit(frame)
     assert ours.grows_parents_
     assert ours.dag_.directed_edges == boss.dag_.directed_edges

@@ -50,7 +50,7 @@ def assert_same(one, other):
 @pytest.mark.parametrize("name", ["sll", "s2tmb"])
 @given(codes=tables(most=8), rare=st.integers(0, 3), options=OPTIONS)
 def test_answers_are_the_same(name, codes, rare, options):
-    # Columns that are constant but for a few samples have very many neighbours by BDeu.
+    # Columns that are constant but for a few samples have very many neighbors by BDeu.
     rng = np.random.default_rng(codes.sum())
     few = [(rng.permutation(codes.shape[1]) < 2).astype(codes.dtype) for _ in range(rare)]
     assert_same(*runs_of(name, np.array([*codes, *few]), options))
@@ -92,11 +92,11 @@ def test_one_candidate_at_a_time_changes_nothing(monkeypatch):
 
 def test_tables_that_are_left_to_the_engine(monkeypatch):
     codes = related_codes(6, 30, 4)
-    gaps = {f"v{v}": [None, *row[1:].tolist()] for v, row in enumerate(codes)}
+    missing = {f"v{v}": [None, *row[1:].tolist()] for v, row in enumerate(codes)}
     bdeu, bic = LOCAL.create("sll-pc", {}), LOCAL.create("sll-pc", {"score": "bic"})
     assert Run(bdeu, make_engine(codes)).grower.rows is not None
     assert Run(bic, make_engine(codes)).grower.rows is None
-    assert Run(bdeu, MemoryEngine(open_table(gaps), n_jobs=1)).grower.rows is None
+    assert Run(bdeu, MemoryEngine(open_table(missing), n_jobs=1)).grower.rows is None
     monkeypatch.setattr(from_rows, "LARGEST_REFINING", 50)
     assert Run(bdeu, make_engine(codes)).grower.rows is None
 

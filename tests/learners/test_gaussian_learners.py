@@ -51,7 +51,7 @@ class TestWhatIsLearned:
     def test_the_skeleton(self, learner, frame):
         model = learner().fit(frame)
         # TC takes nothing but numbers, so that there is nothing to say.
-        assert any("read as numbers" in note for note in model.notes_) == (learner is not f2sl.TC)
+        assert any("read as continuous" in note for note in model.notes_) == (learner is not f2sl.TC)
         assert model.graph_.skeleton() == small_dag().skeleton()
 
     @pytest.mark.parametrize("learner", [f2sl.F2SLc, f2sl.MMHCc, f2sl.PCStable, f2sl.GSBN, f2sl.TC])
@@ -107,7 +107,7 @@ class TestWhatIsLearned:
 class TestKinds:
     def test_floats_are_recognised_and_it_is_said(self, frame):
         model = f2sl.F2SLc().fit(frame)
-        assert model.notes_ == ["all 6 columns: read as numbers"]
+        assert model.notes_ == ["all 6 columns: read as continuous"]
         assert model.strength_unit == "r^2"
         used = model.options_in_use_
         assert (used["measure"], used["ci_test"]) == ("r2", "fisher-z")
@@ -121,36 +121,40 @@ class TestKinds:
         assert f2sl.PCStable().fit(frame.round().clip(-3, 3).astype(int)).options_in_use_["ci_test"] == "g2"
         whole = (frame * 100).round().astype(int)
         assert f2sl.PCStable().fit(whole).options_in_use_["ci_test"] == "fisher-z"
-        model = f2sl.learn(whole, "pc-stable", kinds="number")
+        model = f2sl.learn(whole, "pc-stable", kinds="continuous")
         assert model.options_in_use_["ci_test"] == "fisher-z"
         assert model.graph_.skeleton() == small_dag().skeleton()
 
     def test_whole_floats_are_integers(self, frame):
         assert f2sl.F2SLc().fit(frame.round().clip(-3, 3)).options_in_use_["ci_test"] == "g2"
-        assert f2sl.learn(frame.round().clip(-3, 3), kinds="number").options_in_use_["ci_test"] == "fisher-z"
+        assert (
+            f2sl.learn(frame.round().clip(-3, 3), kinds="continuous").options_in_use_["ci_test"] == "fisher-z"
+        )
 
     def test_a_table_of_both(self, frame):
         mixed = frame.assign(label=np.where(frame["a"] > 0, "x", "y"))
         with pytest.raises(DataError, match=r"drop=\['label'\]"):
-            f2sl.learn(mixed, kinds="number")
+            f2sl.learn(mixed, kinds="continuous")
         used = f2sl.learn(mixed, "f2sl-h").options_in_use_
         assert (used["ci_test"], used["score"], used["measure"]) == ("dg", "dg-bic", "information")
         assert f2sl.learn(mixed, bins=4).options_in_use_["ci_test"] == "g2"
 
     @pytest.mark.parametrize("learner", STATES_ALONE, ids=lambda learner: learner.__name__)
     def test_learners_of_states_alone_refuse_real_numbers(self, learner, frame):
-        with pytest.raises(DataError, match="learns only from states; cut them with bins=5"):
+        with pytest.raises(DataError, match="learns only from discrete columns; cut them with bins=5"):
             learner().fit(frame)
 
     def test_a_part_that_takes_states_alone(self, frame):
-        with pytest.raises(DataError, match="learns only from states"):
+        with pytest.raises(DataError, match="learns only from discrete columns"):
             f2sl.LocalToGlobal(pc="sll-pc").fit(frame)
-        with pytest.raises(OptionError, match='kinds="number": LocalToGlobal learns only from states'):
-            f2sl.learn(frame, "local-to-global", pc="sll-pc", kinds="number")
-        with pytest.raises(OptionError, match='kinds="number": sll learns only from states'):
-            f2sl.learn_mb(frame, algorithm="sll", kinds="number")
-        with pytest.raises(OptionError, match='kinds="states": tc learns only from real numbers'):
-            f2sl.learn_mb(frame, algorithm="tc", kinds="states")
+        with pytest.raises(
+            OptionError, match='kinds="continuous": LocalToGlobal learns only from discrete columns'
+        ):
+            f2sl.learn(frame, "local-to-global", pc="sll-pc", kinds="continuous")
+        with pytest.raises(OptionError, match='kinds="continuous": sll learns only from discrete columns'):
+            f2sl.learn_mb(frame, algorithm="sll", kinds="continuous")
+        with pytest.raises(OptionError, match='kinds="discrete": tc learns only from continuous columns'):
+            f2sl.learn_mb(frame, algorithm="tc", kinds="discrete")
 
     @pytest.mark.parametrize(
         "options",
@@ -159,15 +163,21 @@ class TestKinds:
     )
     def test_what_is_for_states_is_refused(self, options, frame):
         learner = options.pop("learner")
-        with pytest.raises(OptionError, match='is for states, but the table holds real numbers; use "auto"'):
+        with pytest.raises(
+            OptionError, match='is for discrete columns, but the table is continuous; use "auto"'
+        ):
             learner(**options).fit(frame)
 
     def test_what_is_for_real_numbers_is_refused_of_states(self):
-        with pytest.raises(OptionError, match='is for real numbers, but the table holds states; use "auto"'):
+        with pytest.raises(
+            OptionError, match='is for continuous columns, but the table is discrete; use "auto"'
+        ):
             f2sl.PCStable(ci_test="fisher-z").fit(f2sl.load_example("asia"))
-        told = "kinds: unknown kind of column 'numbers'; did you mean 'number'\\? Known: auto, states, number"
+        told = (
+            "kinds: unknown kind of column 'continous'; did you mean 'continuous'\\? Known: auto, discrete, "
+        )
         with pytest.raises(OptionError, match=told):
-            f2sl.learn(f2sl.load_example("asia"), "pc-stable", kinds="numbers")
+            f2sl.learn(f2sl.load_example("asia"), "pc-stable", kinds="continous")
 
 
 class TestBadInput:
@@ -229,9 +239,9 @@ class TestBadInput:
         values = np.random.default_rng(0).normal(size=(rows, 12))
         model = learner().fit(values)
         assert model.n_rows_ == rows
-        tests, unreliable = getattr(model, "n_tests_", 0), getattr(model, "n_unreliable_", 0)
+        tests, inconclusive = getattr(model, "n_tests_", 0), getattr(model, "n_inconclusive_", 0)
         told = any("too few rows, or columns determined by others" in note for note in model.notes_)
-        assert told == (unreliable > tests / 2)
+        assert told == (inconclusive > tests / 2)
 
     @pytest.mark.parametrize(
         ("column", "told"), [([1.0, 1.0], "the same number"), ([0.0, 1e150], "another unit")]
@@ -250,11 +260,11 @@ class TestBadInput:
 
 
 @settings(max_examples=6)
-@given(seed=st.integers(0, 2**32 - 1))
+@given(random_state=st.integers(0, 2**32 - 1))
 @pytest.mark.parametrize("learner", [*BOTH_KINDS, f2sl.TC], ids=lambda learner: learner.__name__)
-def test_the_order_of_rows_and_columns_and_threads_do_not_matter(learner, seed):
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(sampled(small_dag(), 200, seed))
+def test_the_order_of_rows_and_columns_and_threads_do_not_matter(learner, random_state):
+    rng = np.random.default_rng(random_state)
+    frame = pd.DataFrame(sampled(small_dag(), 200, random_state))
     other = frame.iloc[rng.permutation(200), rng.permutation(6)]
     one, two = learner(n_jobs=1).fit(frame), learner(n_jobs=2).fit(other)
     assert two.graph_.reorder(list(frame.columns)) == one.graph_
@@ -265,24 +275,24 @@ class TestCommandLine:
     def test_learn(self, path):
         shown = learned("learn", path)
         assert "6 variables of real numbers" in shown
-        assert "read as numbers" in shown
+        assert "read as continuous" in shown
         assert "Learned  by f2sl-h\n" in shown  # no option differs from its default
         assert "r^2" in shown
 
     def test_learn_as_json(self, path):
-        told = json.loads(learned("learn", path, "--algorithm", "mmhc", "--kinds", "number", "--json"))
+        told = json.loads(learned("learn", path, "--algorithm", "mmhc", "--kinds", "continuous", "--json"))
         assert told["states"] is None
         assert told["options"]["score"] == "bge"
-        assert told["options"]["kinds"] == "number"
+        assert told["options"]["kinds"] == "continuous"
 
     def test_sets(self, path):
         told = json.loads(learned("mb", path, "c", "--algorithm", "tc", "--json"))
         assert {member["name"] for member in told["mb"]} == set(small_dag().markov_blanket("c"))
-        told = json.loads(learned("pc", path, "c", "--kinds", "number", "--json"))
+        told = json.loads(learned("pc", path, "c", "--kinds", "continuous", "--json"))
         assert told["options"]["measure"] == "r2"
 
     def test_refusals_name_the_flag(self, path):
         found = command("learn", path, "--ci-test", "g2")
         assert found.returncode == 2
-        assert "error: --ci-test g2 is for states" in found.stderr
-        assert "--kinds" in command("learn", path, "--algorithm", "exact", "--kinds", "number").stderr
+        assert "error: --ci-test g2 is for discrete columns" in found.stderr
+        assert "--kinds" in command("learn", path, "--algorithm", "exact", "--kinds", "continuous").stderr

@@ -40,14 +40,14 @@ def naive_climb(codes, score, tabu_length, max_stall, max_parents=None, forbidde
 @pytest.mark.parametrize("learner", CLIMBERS)
 @pytest.mark.parametrize("score", ["bdeu", "bic"])
 @given(
-    seed=st.integers(0, 2**32 - 1),
+    random_state=st.integers(0, 2**32 - 1),
     n=st.integers(2, 5),
     max_parents=st.sampled_from([None, 1, 2]),
     forbidden=st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=3),
 )
 @examples(10)
-def test_the_graph_is_that_of_the_naive_search(learner, score, seed, n, max_parents, forbidden):
-    codes = np.array(related_codes(seed, 60, n, most_states=3))
+def test_the_graph_is_that_of_the_naive_search(learner, score, random_state, n, max_parents, forbidden):
+    codes = np.array(related_codes(random_state, 60, n, most_states=3))
     forbidden = {(a, b) for a, b in forbidden if a != b and max(a, b) < n}
     table = make_table(codes)
     known = f2sl.Knowledge(forbidden=[(table.names[a], table.names[b]) for a, b in forbidden])
@@ -65,10 +65,10 @@ def test_the_graph_is_that_of_the_naive_search(learner, score, seed, n, max_pare
         assert model.dag_.weights[u, v] == pytest.approx(loss, abs=1e-6)
 
 
-@given(seed=st.integers(0, 2**32 - 1))
+@given(random_state=st.integers(0, 2**32 - 1))
 @examples(10)
-def test_tabu_search_is_never_worse_and_the_exact_search_is_never_beaten(seed):
-    table = make_table(related_codes(seed, 80, 6, most_states=3))
+def test_tabu_search_is_never_worse_and_the_exact_search_is_never_beaten(random_state):
+    table = make_table(related_codes(random_state, 80, 6, most_states=3))
     scores = [
         learner(score="bdeu", stability=0).fit(table).score_
         for learner in (f2sl.HillClimbing, f2sl.Tabu, f2sl.ExactSearch)
@@ -94,7 +94,7 @@ def test_a_required_edge_is_kept_without_a_strength():
 
 @pytest.mark.parametrize("name", ["hc", "tabu"])
 def test_the_command_line_learns_the_graph_of_python(name, tmp_path):
-    frame = f2sl.random_network(7, 9, seed=3).sample(500, seed=1)
+    frame = f2sl.random_network(7, 9, random_state=3).sample(500, random_state=1)
     path = write_csv(tmp_path / "table.csv", frame.to_dict("list"))
     learned("learn", path, "--algorithm", name, "--max-parents", "2", "--out", tmp_path / "graph.json")
     model = STRUCTURE.create(name, {"max_parents": 2}).fit(frame)

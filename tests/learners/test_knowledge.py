@@ -24,13 +24,13 @@ from f2sl.learners.tc import separated_spouses
 from f2sl.search.exact import best_networks
 from f2sl.stats.choose import make_set_scores
 from marks import compiled_only, few_examples
-from mixed_tools import drawn_gaps, mixed_columns, mixed_table
+from mixed_tools import drawn_missing, mixed_columns, mixed_table
 from oracle import nearness, of_graph
 from tables import make_engine, related_codes, related_numbers
 
 N = 5
 NAMES = [f"v{i}" for i in range(N)]
-MIXED = ("states", "number", "states", "number", "number")
+MIXED = ("discrete", "continuous", "discrete", "continuous", "continuous")
 FAST = {"dag-gnn": {"epochs": 2, "max_iter": 2, "hidden": 4}, "ggsl": {"start": "v0"}, "mrmr": {"k": 2}}
 
 
@@ -45,9 +45,11 @@ def knowledge(draw):
         cut = draw(st.integers(1, N - 1))
         tiers = [order[:cut], order[cut:]]
         within = draw(st.booleans()) or any((a in tiers[0]) == (b in tiers[0]) for a, b in required)
-    not_required = [arc for arc in permutations(NAMES, 2) if arc not in required]
+    not_required = [
+        directed_edge for directed_edge in permutations(NAMES, 2) if directed_edge not in required
+    ]
     apart = [pair for pair in combinations(NAMES, 2) if not {pair, pair[::-1]} & set(required)]
-    ends = [{arc[side] for arc in required} for side in (0, 1)]
+    ends = [{directed_edge[side] for directed_edge in required} for side in (0, 1)]
     return Knowledge(
         required=required,
         forbidden=draw(st.lists(st.sampled_from(not_required), max_size=6)),
@@ -68,16 +70,16 @@ def table_of(codes):
     return MemoryTable.of_codes(names, tuple(tuple(range(k + 1)) for k in codes.max(axis=1)), codes)
 
 
-def table_for(learner, seed):
+def table_for(learner, random_state):
     """Make a table of a kind that a learner takes, of either if it takes both; now and then with a constant.
 
     Numbers come with even seeds.
     """
-    if "states" not in learner.takes or ("number" in learner.takes and seed % 2 == 0):
-        return related_numbers(seed, 100, N)
-    codes = np.array(related_codes(seed, 80, N, 3))
-    if seed % 5 == 0:
-        codes[seed % N] = 0
+    if "discrete" not in learner.takes or ("continuous" in learner.takes and random_state % 2 == 0):
+        return related_numbers(random_state, 100, N)
+    codes = np.array(related_codes(random_state, 80, N, 3))
+    if random_state % 5 == 0:
+        codes[random_state % N] = 0
     return table_of(codes)
 
 
@@ -86,35 +88,39 @@ def table_for(learner, seed):
 class TestObedience:
     @pytest.mark.parametrize("name", [entry.name for entry in STRUCTURE])
     @few_examples
-    @given(known=knowledge(), seed=st.integers(0, 1000))
-    def test_no_graph_violates_it(self, name, known, seed):
+    @given(known=knowledge(), random_state=st.integers(0, 1000))
+    def test_no_graph_violates_it(self, name, known, random_state):
         model = STRUCTURE.create(name, {**FAST.get(name, {}), "knowledge": known})
-        graph = model.fit(table_for(model, seed)).graph_
+        graph = model.fit(table_for(model, random_state)).graph_
         assert known.check(graph) == []
         assert known.check(graph.to_dag()) == [] and known.check(graph.to_cpdag()) == []
         assert graph.knowledge == (known if known else None)
 
     @pytest.mark.parametrize("name", ["f2sl-h", "f2sl-c", "mmhc"])
     @few_examples
-    @given(known=knowledge(), seed=st.integers(0, 1000))
-    def test_nor_does_what_a_skeleton_alone_is_extended_to(self, name, known, seed):
+    @given(known=knowledge(), random_state=st.integers(0, 1000))
+    def test_nor_does_what_a_skeleton_alone_is_extended_to(self, name, known, random_state):
         model = STRUCTURE.create(name, {"knowledge": known, "skeleton_only": True})
-        graph = model.fit(table_for(model, seed)).graph_
+        graph = model.fit(table_for(model, random_state)).graph_
         dag = graph.to_dag()
         assert not graph.directed_edges and dag.skeleton() == graph
         assert known.check(dag) == [] and known.check(graph.to_cpdag()) == []
 
     @pytest.mark.parametrize("name", ["f2sl-h", "boss", "f2sl-c", "mmhc", "pc-stable"])
     @pytest.mark.parametrize(
-        ("kinds", "gaps"),
-        [(MIXED, False), (MIXED, True), (("states",) * N, True)],
+        ("kinds", "missing"),
+        [(MIXED, False), (MIXED, True), (("discrete",) * N, True)],
         ids=["mixed", "mixed with gaps", "states with gaps"],
     )
     @settings(max_examples=6)
-    @given(known=knowledge(), seed=st.integers(0, 1000))
-    def test_nor_does_one_of_mixed_tables_or_with_missing_values(self, name, kinds, gaps, known, seed):
-        columns = mixed_columns(seed, 100, kinds)
-        table = mixed_table(columns, kinds, missing=drawn_gaps(seed, columns) if gaps else None)
+    @given(known=knowledge(), random_state=st.integers(0, 1000))
+    def test_nor_does_one_of_mixed_tables_or_with_missing_values(
+        self, name, kinds, is_missing, known, random_state
+    ):
+        columns = mixed_columns(random_state, 100, kinds)
+        table = mixed_table(
+            columns, kinds, missing=drawn_missing(random_state, columns) if is_missing else None
+        )
         model = STRUCTURE.create(name, {"knowledge": known})
         graph = model.fit(table).graph_
         assert known.check(graph) == []
@@ -122,19 +128,19 @@ class TestObedience:
 
     @pytest.mark.parametrize("options", [{"search": "hill-climbing"}, {"max_parents": 3}])
     @few_examples
-    @given(known=knowledge(), seed=st.integers(0, 1000))
-    def test_nor_does_f2sl_h_in_other_ways(self, options, known, seed):
+    @given(known=knowledge(), random_state=st.integers(0, 1000))
+    def test_nor_does_f2sl_h_in_other_ways(self, options, known, random_state):
         model = f2sl.F2SLh(knowledge=known, **options)
-        assert known.check(model.fit(table_for(model, seed)).graph_) == []
+        assert known.check(model.fit(table_for(model, random_state)).graph_) == []
         assert known.check(model.dag_) == []
 
     @pytest.mark.parametrize("name", [entry.name for entry in STRUCTURE])
     @settings(max_examples=6)
-    @example(seed=268)  # NOTEARS' gradient becomes infinite
-    @given(seed=st.integers(0, 1000))
-    def test_empty_knowledge_changes_nothing(self, name, seed):
+    @example(random_state=268)  # NOTEARS' gradient becomes infinite
+    @given(random_state=st.integers(0, 1000))
+    def test_empty_knowledge_changes_nothing(self, name, random_state):
         free = STRUCTURE.create(name, FAST.get(name, {}))
-        table = table_for(free, seed)
+        table = table_for(free, random_state)
         empty = STRUCTURE.create(name, {**FAST.get(name, {}), "knowledge": Knowledge()})
         graphs = [model.fit(table).graph_ for model in (free, empty)]
         assert graphs[0] == graphs[1] and graphs[0].weights == graphs[1].weights
@@ -143,11 +149,11 @@ class TestObedience:
         ("registry", "name"), [(some, entry.name) for some in (LOCAL, MARKOV_BLANKET) for entry in some]
     )
     @few_examples
-    @given(seed=st.integers(0, 1000))
-    def test_nor_does_it_change_what_is_around_a_variable(self, registry, name, seed):
+    @given(random_state=st.integers(0, 1000))
+    def test_nor_does_it_change_what_is_around_a_variable(self, registry, name, random_state):
         learn = f2sl.learn_pc if registry is LOCAL else f2sl.learn_mb
         options = {**FAST.get(name, {}), "algorithm": name}
-        table = table_for(registry.load(name)(), seed)
+        table = table_for(registry.load(name)(), random_state)
         for target in (None, "v1"):
             free, empty = (
                 learn(table, target, **options, **more) for more in ({}, {"knowledge": Knowledge()})
@@ -156,39 +162,39 @@ class TestObedience:
 
     @pytest.mark.parametrize("name", [entry.name for entry in LOCAL])
     @few_examples
-    @given(known=knowledge(), seed=st.integers(0, 1000))
-    def test_forbidden_links_are_never_members_and_required_ones_always(self, name, known, seed):
+    @given(known=knowledge(), random_state=st.integers(0, 1000))
+    def test_forbidden_links_are_never_members_and_required_ones_always(self, name, known, random_state):
         learner = LOCAL.create(name, FAST.get(name, {}))
-        table = table_for(learner, seed)
+        table = table_for(learner, random_state)
         options = {**FAST.get(name, {}), "algorithm": name, "knowledge": known}
         found = f2sl.learn_pc(table, **options)
         rules = known.constraints(NAMES)
         for v, target in enumerate(NAMES):
             members = {NAMES.index(member) for member in found[target]}
-            assert rules.may_be_linked(v)[list(members)].all()
-            assert members >= set(rules.must_be_linked(v).tolist())
+            assert rules.may_be_adjacent(v)[list(members)].all()
+            assert members >= set(rules.must_be_adjacent(v).tolist())
         assert set(f2sl.learn_pc(table, "v1", **options)) == set(found["v1"])
 
     @pytest.mark.parametrize("name", [entry.name for entry in MARKOV_BLANKET])
     @few_examples
-    @given(known=knowledge(), seed=st.integers(0, 1000))
-    def test_blankets_hold_who_may_be_linked_or_a_spouse(self, name, known, seed):
+    @given(known=knowledge(), random_state=st.integers(0, 1000))
+    def test_blankets_hold_who_may_be_linked_or_a_spouse(self, name, known, random_state):
         learner = MARKOV_BLANKET.load(name)()
-        found = f2sl.learn_mb(table_for(learner, seed), algorithm=name, knowledge=known)
+        found = f2sl.learn_mb(table_for(learner, random_state), algorithm=name, knowledge=known)
         allowed = known.constraints(NAMES).matrix()
         allowed = np.ones((N, N), bool) if allowed is None else allowed
-        arcs = {(NAMES.index(a), NAMES.index(b)) for a, b in known.required}
+        directed_edges = {(NAMES.index(a), NAMES.index(b)) for a, b in known.required}
         for v, target in enumerate(NAMES):
             members = {NAMES.index(member) for member in found[target]}
             for w in members:
                 children = [c for c in range(N) if c not in (v, w) and allowed[v, c] and allowed[w, c]]
                 assert allowed[v, w] or allowed[w, v] or children
-            must = {w for w in range(N) if (v, w) in arcs or (w, v) in arcs}
-            must |= {w for w in range(N) for c in range(N) if {(v, c), (w, c)} <= arcs and w != v}
+            must = {w for w in range(N) if (v, w) in directed_edges or (w, v) in directed_edges}
+            must |= {w for w in range(N) for c in range(N) if {(v, c), (w, c)} <= directed_edges and w != v}
             assert members >= must
 
 
-def test_a_neighbour_with_a_forbidden_link_is_in_no_blanket():
+def test_a_neighbor_with_a_forbidden_link_is_in_no_blanket():
     """Nothing separates smoke and lung in the data, so that lung is no spouse either."""
     asia = f2sl.load_example("asia")
     known = Knowledge(forbidden_links=[("smoke", "lung")])
@@ -220,7 +226,7 @@ def random_dag(draw):
 
 def true_knowledge(draw, graph):
     arrows, names = graph.directed_edges, graph.nodes
-    others = [arc for arc in permutations(names, 2) if arc not in arrows]
+    others = [directed_edge for directed_edge in permutations(names, 2) if directed_edge not in arrows]
     apart = [(a, b) for a, b in combinations(names, 2) if b not in graph.adjacent(a)]
 
     def some(things, share):
@@ -242,7 +248,7 @@ def v_structures(arrows):
     into = {}
     for a, b in arrows:
         into.setdefault(b, set()).add(a)
-    linked = {frozenset(arc) for arc in arrows}
+    linked = {frozenset(directed_edge) for directed_edge in arrows}
     return {
         (frozenset(pair), c)
         for c, parents in into.items()
@@ -265,15 +271,15 @@ def acyclic(arrows):
 def mpdag(graph, known):
     """What all DAGs have in common that have the skeleton and the v-structures, and keep to the knowledge."""
     edges = graph.directed_edges
-    tiers = {v: place for place, tier in enumerate(known.tiers) for v in tier}
+    tiers = {v: position for position, tier in enumerate(known.tiers) for v in tier}
 
     def keeps(arrows):
         return set(known.required) <= arrows and not any(
-            arc in known.forbidden
-            or arc[1] in known.roots
-            or arc[0] in known.leaves
-            or (known.tiers and tiers[arc[0]] > tiers[arc[1]])
-            for arc in arrows
+            directed_edge in known.forbidden
+            or directed_edge[1] in known.roots
+            or directed_edge[0] in known.leaves
+            or (known.tiers and tiers[directed_edge[0]] > tiers[directed_edge[1]])
+            for directed_edge in arrows
         )
 
     target = v_structures(edges)
@@ -408,12 +414,14 @@ def test_forbidden_links_are_neither_tested_nor_measured_nor_scored(name, how):
         STRUCTURE.create(name, {**how, **objects, "knowledge": known}).fit(table)
     assert {frozenset((0, 1)), (0, 1), (1, 0)} & free.pairs
     assert not {frozenset((0, 1)), (0, 1), (1, 0)} & asked.pairs and asked.pairs
-    assert not any(isinstance(arc, tuple) and arc[1] in (0, 1) for arc in asked.pairs)
+    assert not any(
+        isinstance(directed_edge, tuple) and directed_edge[1] in (0, 1) for directed_edge in asked.pairs
+    )
 
 
 @pytest.mark.parametrize("name", ["fcbf", "fcbf-confirmed", "mrmr", "mmpc", "hiton-pc", "pc-simple"])
 @pytest.mark.parametrize("target", [None, "v0"])
-def test_nor_by_learners_of_neighbours(name, target):
+def test_nor_by_learners_of_neighbors(name, target):
     learner = LOCAL.load(name)
     taken = [option for option in ("ci_test", "measure") if option in learner.option_defaults()]
     noted = [Asked(), Asked()]
@@ -439,7 +447,9 @@ def test_tc_asks_about_a_forbidden_link_only_what_may_direct_others():
 
 def test_the_best_network_around_two_counts_no_set_that_only_forbidden_families_need():
     engine = make_engine(np.array(related_codes(5, 300, N, 3)))
-    rules = Constraints.of(N, [arc for arc in permutations(range(N), 2) if arc[0] < 2])
+    rules = Constraints.of(
+        N, [directed_edge for directed_edge in permutations(range(N), 2) if directed_edge[0] < 2]
+    )
     grower, full = (Grower(make_set_scores(engine), 13, None, "drop", some) for some in (rules, None))
     best = best_networks(full.scores.lattices(np.arange(N)[None]), None, rules).parents[0]
     found = grower.network(range(N))

@@ -13,7 +13,7 @@ import naive_orders
 from f2sl.data.engines import FoundPairs
 from f2sl.errors import OptionError
 from f2sl.learners.local import confirmed
-from f2sl.learners.local.base import Neighbourhoods
+from f2sl.learners.local.base import Neighborhoods
 from f2sl.learners.local.confirmed import ConfirmedFCBF
 from f2sl.learners.local.fcbf import FCBF, relevance_graph
 from f2sl.learners.skeleton import join
@@ -40,9 +40,9 @@ def questioner(test):
 @pytest.mark.parametrize("ties", ["drop", "keep"])
 @pytest.mark.parametrize("relevance", ["fdr", "bonferroni"])
 @settings(deadline=None)
-@given(seed=st.integers(0, 2**32 - 1), n_rows=st.integers(20, 150), n_variables=st.integers(2, 9))
-def test_all_and_one_and_naive_agree(ties, relevance, seed, n_rows, n_variables):
-    codes = related_codes(seed, n_rows, n_variables)
+@given(random_state=st.integers(0, 2**32 - 1), n_rows=st.integers(20, 150), n_variables=st.integers(2, 9))
+def test_all_and_one_and_naive_agree(ties, relevance, random_state, n_rows, n_variables):
+    codes = related_codes(random_state, n_rows, n_variables)
     engine = make_engine(codes)
     learner = ConfirmedFCBF(relevance=relevance, ties=ties)
     candidates = learner.relevant(engine)
@@ -62,14 +62,14 @@ def test_all_and_one_and_naive_agree(ties, relevance, seed, n_rows, n_variables)
 
 
 @settings(deadline=None, max_examples=30)
-@given(seed=st.integers(0, 2**32 - 1), clean_up=st.integers(1, 3), most=st.integers(1, 7))
-def test_the_clean_up_tries_the_weakest_first(seed, clean_up, most):
+@given(random_state=st.integers(0, 2**32 - 1), clean_up=st.integers(1, 3), most=st.integers(1, 7))
+def test_the_clean_up_tries_the_weakest_first(random_state, clean_up, most):
     with patch.object(confirmed, "MOST_SEPARATING", most):
-        check_the_clean_up(seed, clean_up, most)
+        check_the_clean_up(random_state, clean_up, most)
 
 
-def check_the_clean_up(seed, clean_up, most):
-    engine = make_engine(related_codes(seed, 120, 7))
+def check_the_clean_up(random_state, clean_up, most):
+    engine = make_engine(related_codes(random_state, 120, 7))
     independent = questioner(make_test(engine, 0.5))
     kept = ConfirmedFCBF(alpha=0.05).learn_all(engine)
     cleaned = ConfirmedFCBF(alpha=0.05, clean_up=clean_up).learn_all(engine)
@@ -101,7 +101,7 @@ def test_a_redundant_variable_by_hand():
         assert sets.of(0)[0].tolist() == [1]
 
 
-def test_a_true_neighbour_that_looks_redundant_stays():
+def test_a_true_neighbor_that_looks_redundant_stays():
     # c is decided by a and b together; b is closer to a than to c, which is what FCBF looks at.
     rng = np.random.default_rng(0)
     a = rng.integers(0, 4, 2000)
@@ -177,5 +177,5 @@ def test_of_two_copies_the_clean_up_drops_the_weaker():
     target = np.where(rng.random(400) < 0.9, copy, 1 - copy)
     test = make_test(make_engine([target, copy, copy]), 0.01)
     for members in ([1, 2], [2, 1]):
-        sets = Neighbourhoods(np.array([0, 2, 2, 2]), np.array(members), np.array([0.6, 0.5]))
+        sets = Neighborhoods(np.array([0, 2, 2, 2]), np.array(members), np.array([0.6, 0.5]))
         assert ConfirmedFCBF(clean_up=1)._cleaned(sets, test).members.tolist() == members[:1]

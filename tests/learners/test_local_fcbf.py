@@ -28,7 +28,7 @@ def relevant_pairs(codes, measure):
 
 def assert_agree(codes, learner):
     engine = make_engine(codes)
-    measure, delta = learner.settle("states").measure, learner.delta
+    measure, delta = learner.resolve_auto("discrete").measure, learner.delta
     if delta == "auto":
         matrix, delta = relevant_pairs(codes, measure), 0.0
     else:
@@ -48,13 +48,15 @@ def assert_agree(codes, learner):
 @pytest.mark.parametrize("ties", ["drop", "keep"])
 @pytest.mark.parametrize("measure", ["su", "mi"])
 @given(
-    seed=st.integers(0, 2**32 - 1),
+    random_state=st.integers(0, 2**32 - 1),
     n_rows=st.integers(2, 150),
     n_variables=st.integers(2, 9),
     delta=st.sampled_from([0.0, 0.05, 0.3, "auto"]),
 )
-def test_all_and_one_and_naive_agree(ties, measure, seed, n_rows, n_variables, delta):
-    assert_agree(related_codes(seed, n_rows, n_variables), FCBF(delta=delta, ties=ties, measure=measure))
+def test_all_and_one_and_naive_agree(ties, measure, random_state, n_rows, n_variables, delta):
+    assert_agree(
+        related_codes(random_state, n_rows, n_variables), FCBF(delta=delta, ties=ties, measure=measure)
+    )
 
 
 @pytest.mark.parametrize("ties", ["drop", "keep"])
@@ -130,7 +132,7 @@ def test_nothing_to_find(cardinalities, delta):
     assert FCBF(delta=delta).learn_one(engine, 0).members.tolist() == []
 
 
-def test_first_and_last_variables_without_neighbours():
+def test_first_and_last_variables_without_neighbors():
     related = related_codes(3, 80, 3)
     constant = np.zeros(80, int)
     codes = np.stack([constant, related[0], constant, constant, *related[1:], constant])

@@ -15,13 +15,13 @@ pytestmark = pytest.mark.kernels
 
 @pytest.mark.parametrize("measure", ["mi", "su"])
 @given(
-    seed=st.integers(0, 2**32 - 1),
+    random_state=st.integers(0, 2**32 - 1),
     n_rows=st.integers(2, 120),
     n_variables=st.integers(2, 8),
     k=st.integers(1, 9),
 )
-def test_all_and_one_and_naive_agree(measure, seed, n_rows, n_variables, k):
-    codes = related_codes(seed, n_rows, n_variables)
+def test_all_and_one_and_naive_agree(measure, random_state, n_rows, n_variables, k):
+    codes = related_codes(random_state, n_rows, n_variables)
     engine = make_engine(codes)
     matrix = naive.all_pairs(codes, measure)
     learner = MRMR(k=k, measure=measure)

@@ -31,7 +31,7 @@ def learner_of(name, **options):
 
 def naive_set(name, best, n, target, order):
     if name == "sll-pc":
-        return naive_score_local.neighbours(best, n, target, order)
+        return naive_score_local.neighbors(best, n, target, order)
     if name == "sll":
         return naive_score_local.sll(best, n, target, order)
     found = naive_score_local.s2tmb(best, n, target, order)
@@ -67,13 +67,13 @@ def test_without_symmetry_sets_are_the_potential_ones(codes, options):
     best = naive_best(codes, **options)
     found = learner_of("sll-pc", symmetry="none", **options).learn_all(make_engine(codes))
     for v, members in enumerate(as_dicts(found)):
-        expected = naive_score_local.potential_neighbours(best, len(codes), v, options["order"])
+        expected = naive_score_local.potential_neighbors(best, len(codes), v, options["order"])
         assert members == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.fixture(scope="module")
 def alarm():
-    return f2sl.load_network("alarm").sample(500, seed=1)
+    return f2sl.load_network("alarm").sample(500, random_state=1)
 
 
 def sets_of(name, frame, **options):
@@ -108,7 +108,7 @@ def test_in_the_order_of_strength_names_do_not_matter(name, alarm):
 @pytest.mark.parametrize("name", LEARNERS)
 def test_sets_of_a_large_sample_are_the_true_ones(network, name):
     truth = f2sl.load_network(network)
-    table = f2sl.open_table(truth.sample(50_000, seed=1)).in_name_order()
+    table = f2sl.open_table(truth.sample(50_000, random_state=1)).in_name_order()
     found = learner_of(name).learn_all(make_engine(table.codes, table.cardinalities, n_jobs=None))
     for v, members in enumerate(as_dicts(found)):
         target = table.names[v]
@@ -117,7 +117,7 @@ def test_sets_of_a_large_sample_are_the_true_ones(network, name):
 
 
 @compiled_only
-def test_more_neighbours_than_a_word_has_bits():
+def test_more_neighbors_than_a_word_has_bits():
     rng = np.random.default_rng(0)
     hub = rng.integers(0, 2, 300)
     table = {"hub": hub} | {f"x{i:02}": np.where(rng.random(300) < 0.85, hub, 1 - hub) for i in range(66)}
@@ -140,15 +140,15 @@ def test_gains_that_differ_by_rounding_alone_are_equal(monkeypatch):
 
 
 def test_a_spouse_of_sll_is_as_strong_as_either_end_says():
-    spouses = {0: growing.Around(spouses={3: 5.0}), 3: growing.Around(spouses={0: 2.0})}
+    spouses = {0: growing.Surroundings(spouses={3: 5.0}), 3: growing.Surroundings(spouses={0: 2.0})}
     run = SimpleNamespace(
-        spouses=spouses, found={}, spouses_around=spouses.get, around=lambda target: growing.Around()
+        spouses=spouses, found={}, spouses_around=spouses.get, around=lambda target: growing.Surroundings()
     )
     assert (sll.blanket(run, 0), sll.blanket(run, 3)) == ({3: 5.0}, {0: 5.0})
 
 
-def test_a_settled_neighbour_is_no_new_spouse():
-    """Of 0, 1 and 2 any one is the child of both others; 1 and 2 are settled neighbours of 0, 3 is tried."""
+def test_a_settled_neighbor_is_no_new_spouse():
+    """Of 0, 1 and 2 any one is the child of both others; 1 and 2 are settled neighbors of 0, 3 is tried."""
     lattice = np.array([[10 * (mask & 0b111 == 0b111) for mask in range(16)]])
     parents, tried = np.zeros((1, 4), np.int64), np.zeros(1, np.int64)
     of_search = (np.array([value]) for value in (0b110, 0, False, True))
@@ -170,7 +170,7 @@ def test_a_settled_neighbour_is_no_new_spouse():
 def test_a_spouse_is_as_strong_as_its_strongest_link_to_a_common_child():
     # 0 -> 1 <- 3 and 0 -> 2 <- 3. A loss is G(all) - G(parents) - G(without) + G(rest): here G(all) alone.
     values = {0b1011: 5, 0b1101: 2}
-    found = growing._around(
+    found = growing._surroundings(
         0, [0, 1, 2, 3], [0, 0b1001, 0b1001, 0], lambda sets: np.array([values.get(s, 0) for s in sets]), 0.5
     )
     assert found.near == {1: 2.5, 2: 1.0}
@@ -192,7 +192,7 @@ def test_two_copies_of_a_cause():
 
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("options", [{}, {"score": "bic"}, {"ties": "keep"}])
-def test_constant_columns_have_no_neighbours(name, options):
+def test_constant_columns_have_no_neighbors(name, options):
     rng = np.random.default_rng(0)
     a = rng.integers(0, 3, 50)
     codes = np.stack([np.zeros(50, np.int64), a, a // 2, np.zeros(50, np.int64)])

@@ -14,7 +14,7 @@ from f2sl.network.bundled import bundled_sizes
 from graphs import numbered_dags
 from marks import compiled_only
 from oracle import Oracle
-from perfect_answers import BLANKET, LARGEST_SET, NETWORKS, PC, WHOLE_SET, blanket, neighbours, network, truth
+from perfect_answers import BLANKET, LARGEST_SET, NETWORKS, PC, WHOLE_SET, blanket, neighbors, network, truth
 
 
 def learned(name, oracle, max_cond_vars=None, **options):
@@ -59,17 +59,17 @@ def test_these_are_all_bundled_networks_up_to_80_variables():
 
 
 @pytest.mark.parametrize(("place", "learner"), list(enumerate([*PC, *BLANKET])))
-def test_dags_of_four_nodes(place, learner):
+def test_dags_of_four_nodes(position, learner):
     """A third of them all, with another first one for each learner: of each shape there are several."""
-    for arrows in list(naive.all_dags(4))[place % 3 :: 3]:
+    for arrows in list(naive.all_dags(4))[position % 3 :: 3]:
         assert learned(learner, Oracle(4, arrows)) == truth(learner, 4, arrows)
 
 
 @pytest.mark.parametrize("learner", [*PC, *BLANKET])
-@given(dag=numbered_dags(), seed=st.integers(0, 1000))
-def test_random_dags_whatever_the_strengths(learner, dag, seed):
+@given(dag=numbered_dags(), random_state=st.integers(0, 1000))
+def test_random_dags_whatever_the_strengths(learner, dag, random_state):
     n, arrows = dag
-    half = np.random.default_rng(seed).random((n, n))
+    half = np.random.default_rng(random_state).random((n, n))
     assert learned(learner, Oracle(n, arrows, half + half.T)) == truth(learner, n, arrows)
 
 
@@ -84,7 +84,7 @@ not in its set (after Peña and others 2007)."""
 def test_without_symmetry_a_descendant_can_stay(learner):
     oracle = Oracle(*DESCENDANT)
     assert learned(learner, oracle, symmetry="none")[3] == {1, 2}
-    assert learned(learner, oracle, symmetry="and")[3] == {2} == neighbours(DESCENDANT[1], 3)
+    assert learned(learner, oracle, symmetry="and")[3] == {2} == neighbors(DESCENDANT[1], 3)
 
 
 @pytest.mark.parametrize("learner", ["mmmb", "hiton-mb"])
@@ -103,7 +103,7 @@ def word_by_word(arrows):
     return lambda x, y, given_set: ask(x, y, tuple(sorted(given_set)))
 
 
-def test_stmb_as_published_can_lose_a_spouse_that_it_took_for_a_neighbour():
+def test_stmb_as_published_can_lose_a_spouse_that_it_took_for_a_neighbor():
     arrows = ((3, 4), (3, 1), (2, 4), (2, 0), (2, 1), (4, 0), (4, 1), (0, 1))
     assert naive_local.published_stmb(5, 3, word_by_word(arrows), None) == {1, 2, 4}
     assert learned("stmb", Oracle(5, arrows))[3] == {0, 1, 2, 4} == blanket(arrows, 3)

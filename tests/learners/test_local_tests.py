@@ -11,7 +11,7 @@ import f2sl
 import naive_local
 from f2sl.errors import OptionError
 from f2sl.learners.local import bamb, lockstep, subset_search
-from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET, Neighbourhood
+from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET, Neighborhood
 from f2sl.stats.answers import DEPENDENT, Answers
 from marks import compiled_only, few_examples
 from naive_local import asker
@@ -29,9 +29,9 @@ BLANKET = {
     "gsmb": naive_local.gsmb,
     "iamb": naive_local.iamb,
     "inter-iamb": naive_local.inter_iamb,
-    "mmmb": partial(naive_local.by_neighbours, naive_local.mmpc),
-    "hiton-mb": partial(naive_local.by_neighbours, naive_local.hiton_pc),
-    "pcmb": partial(naive_local.by_neighbours, naive_local.get_pcd),
+    "mmmb": partial(naive_local.by_neighbors, naive_local.mmpc),
+    "hiton-mb": partial(naive_local.by_neighbors, naive_local.hiton_pc),
+    "pcmb": partial(naive_local.by_neighbors, naive_local.get_pcd),
     "stmb": naive_local.stmb,
     "bamb": lambda *problem: naive_local.NaiveBAMB(*problem).blanket,
 }
@@ -40,7 +40,7 @@ WEAKEST = ["mmpc", "gsmb", "iamb", "inter-iamb"]
 """The learners whose members are as strong as the weakest dependence that was found of them."""
 
 problems = {
-    "seed": st.integers(0, 2**32 - 1),
+    "random_state": st.integers(0, 2**32 - 1),
     "n_rows": st.sampled_from([25, 60, 150, 400]),
     "n": st.integers(2, 7),
     "k": st.sampled_from([None, 0, 1, 2, 3]),
@@ -72,8 +72,8 @@ def check_sets(sets, ask, alpha, least=None):
 
 @pytest.mark.parametrize("learner", PC)
 @given(**problems, symmetry=st.sampled_from(["none", "and"]))
-def test_parents_and_children_are_the_naive_ones(learner, seed, n_rows, n, k, alpha, name, symmetry):
-    codes = related_codes(seed, n_rows, n, most_states=3)
+def test_parents_and_children_are_the_naive_ones(learner, random_state, n_rows, n, k, alpha, name, symmetry):
+    codes = related_codes(random_state, n_rows, n, most_states=3)
     ask = asker(codes, alpha, name)
     expected = [PC[learner](n, v, ask, k)[0] for v in range(n)]
     if symmetry == "and":
@@ -86,8 +86,8 @@ def test_parents_and_children_are_the_naive_ones(learner, seed, n_rows, n, k, al
 
 @pytest.mark.parametrize("learner", BLANKET)
 @given(**problems)
-def test_blankets_are_the_naive_ones(learner, seed, n_rows, n, k, alpha, name):
-    codes = related_codes(seed, n_rows, n, most_states=3)
+def test_blankets_are_the_naive_ones(learner, random_state, n_rows, n, k, alpha, name):
+    codes = related_codes(random_state, n_rows, n, most_states=3)
     ask = asker(codes, alpha, name)
     learn = learner_of(learner, alpha=alpha, max_cond_vars=k, ci_test=name)
     sets = learn.learn_all(make_engine(codes))
@@ -97,18 +97,18 @@ def test_blankets_are_the_naive_ones(learner, seed, n_rows, n, k, alpha, name):
 
 
 # In these, several sets separate a descendant from a target of STMB, and the first of them counts.
-@example(seed=15, n=7, k=3, independent=0.25)
-@example(seed=23, n=7, k=3, independent=0.1)
+@example(random_state=15, n=7, k=3, independent=0.25)
+@example(random_state=23, n=7, k=3, independent=0.1)
 @pytest.mark.parametrize("learner", [name for name in TESTING if name != "hiton-mb"])
 @given(
-    seed=st.integers(0, 2**32 - 1),
+    random_state=st.integers(0, 2**32 - 1),
     n=st.integers(2, 7),
     k=st.sampled_from([None, 1, 2, 3]),
     independent=st.sampled_from([0.02, 0.1, 0.4]),
 )
-def test_on_answers_that_contradict_each_other(learner, seed, n, k, independent):
+def test_on_answers_that_contradict_each_other(learner, random_state, n, k, independent):
     # Not HITON-MB: what it finds to separate a variable need not be what would be found first on its turn.
-    test = RandomAnswers(n, seed, independent)
+    test = RandomAnswers(n, random_state, independent)
     sets = learner_of(learner, max_cond_vars=k).find_all(test)
     if learner in PC:
         expected = naive_local.mutual([PC[learner](n, v, test.word, k)[0] for v in range(n)])
@@ -118,9 +118,9 @@ def test_on_answers_that_contradict_each_other(learner, seed, n, k, independent)
 
 
 @pytest.mark.parametrize("learner", WEAKEST)
-@given(seed=st.integers(0, 2**32 - 1), n=st.integers(3, 7), k=st.sampled_from([None, 1, 2, 3]))
-def test_a_member_is_as_strong_as_its_weakest_dependence(learner, seed, n, k):
-    test = RandomAnswers(n, seed, independent=0.1)
+@given(random_state=st.integers(0, 2**32 - 1), n=st.integers(3, 7), k=st.sampled_from([None, 1, 2, 3]))
+def test_a_member_is_as_strong_as_its_weakest_dependence(learner, random_state, n, k):
+    test = RandomAnswers(n, random_state, independent=0.1)
     sets = learner_of(learner, max_cond_vars=k).find_all(test)
     for v in range(n):
         found = (PC | BLANKET)[learner](n, v, test.word, k)
@@ -132,7 +132,7 @@ def test_a_member_is_as_strong_as_its_weakest_dependence(learner, seed, n, k):
 def test_a_spouse_is_as_strong_as_any_common_child_shows():
     """0 and 3 have the children 1 and 2: given 1 they depend on each other more surely than given 2."""
     near = {0: [1, 2], 1: [0, 3], 2: [0, 3], 3: [1, 2]}
-    known = {v: Neighbourhood(np.array(members), np.ones(2)) for v, members in near.items()}
+    known = {v: Neighborhood(np.array(members), np.ones(2)) for v, members in near.items()}
     known[0].separating_sets[3] = ()
     search = MARKOV_BLANKET.create("mmmb", {})._blanket(None, 0, known)
     assert [question.given.tolist() for question in next(search)] == [[[1]], [[2]]]
@@ -157,7 +157,7 @@ def test_sets_too_large_for_a_reliable_test_are_not_asked_about(learner):
     registry = LOCAL if learner in LOCAL else MARKOV_BLANKET
     found = registry.create(learner, {"max_cond_vars": None}).learn_all(make_engine(codes))
     assert len(found.of(0)[0]) == 5
-    assert found.n_unreliable == 0
+    assert found.n_inconclusive == 0
 
 
 def test_a_spouse_of_bamb_is_as_strong_as_any_member_makes_it():
@@ -169,9 +169,9 @@ def test_a_spouse_of_bamb_is_as_strong_as_any_member_makes_it():
 
 @pytest.mark.parametrize("learner", TESTING)
 @few_examples
-@given(seed=st.integers(0, 2**32 - 1), n_rows=st.sampled_from([60, 400]), n=st.integers(2, 9))
-def test_one_and_all_and_any_threads_and_batches_agree(learner, seed, n_rows, n):
-    codes = related_codes(seed, n_rows, n, most_states=3)
+@given(random_state=st.integers(0, 2**32 - 1), n_rows=st.sampled_from([60, 400]), n=st.integers(2, 9))
+def test_one_and_all_and_any_threads_and_batches_agree(learner, random_state, n_rows, n):
+    codes = related_codes(random_state, n_rows, n, most_states=3)
     learn = learner_of(learner)
     sets = learn.learn_all(make_engine(codes))
     check_sets(sets, asker(codes, 0.01, "g2"), 0.01, least=0.0 if learner == "pc-simple" else None)
@@ -207,7 +207,7 @@ def test_too_few_samples_and_constants_make_no_links(learner):
         assert sets.start.tolist() == [0, 2, 4, 6]
     else:
         assert sets.members.tolist() == []
-    assert sets.n_unreliable > 0
+    assert sets.n_inconclusive > 0
 
 
 @pytest.mark.parametrize("learner", TESTING)

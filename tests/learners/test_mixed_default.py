@@ -15,9 +15,9 @@ from marks import few_examples
 from mixed_tools import mixed_columns, mixed_table
 
 
-def birds(n_rows, seed):
-    """Draw rows of two independent columns of states that shift four numbers, each linear in those before."""
-    rng = np.random.default_rng(seed)
+def birds(n_rows, random_state):
+    """Draw rows of two independent discrete columns that shift four numbers, each linear in those before."""
+    rng = np.random.default_rng(random_state)
     species, sex = rng.integers(0, 3, n_rows), rng.integers(0, 2, n_rows)
     mass = np.array([0.0, 0.5, 3.0])[species] + 1.5 * sex + rng.normal(size=n_rows)
     flipper = 0.8 * mass + np.array([0.0, 1.0, 2.0])[species] + rng.normal(size=n_rows)
@@ -37,8 +37,8 @@ def birds(n_rows, seed):
 
 @pytest.mark.parametrize("n_rows", [2_000, 10_000, 50_000])
 def test_independent_columns_stay_unlinked_with_more_rows(n_rows):
-    for seed in range(3):
-        model = f2sl.learn(birds(n_rows, seed), stability=0)
+    for random_state in range(3):
+        model = f2sl.learn(birds(n_rows, random_state), stability=0)
         assert "sex" not in model.graph_.adjacent("species")
         if n_rows > 2_000:  # with few, a graph with a link less and arrows into both may score higher
             into = [arrow for arrow in model.graph_.directed_edges if arrow[1] in ("species", "sex")]
@@ -65,17 +65,17 @@ def test_a_strong_link_that_a_logistic_regression_sees_is_found():
 
 @few_examples
 @given(st.integers(0, 2**32 - 1), st.permutations(range(5)), st.integers(0, 2**10 - 1))
-def test_no_graph_scores_above_the_likelihood_of_the_complete_one(seed, order, bits):
+def test_no_graph_scores_above_the_likelihood_of_the_complete_one(random_state, order, bits):
     """The score of any graph is at most the maximised likelihood of the graph that links all variables."""
-    with open_engine(mixed_table(mixed_columns(seed)), 1) as engine:
+    with open_engine(mixed_table(mixed_columns(random_state)), 1) as engine:
         score = make_score(engine, "dg-bic")
         pairs = [(a, b) for b in range(5) for a in range(b)]
-        kept = {pair for place, pair in enumerate(pairs) if bits >> place & 1}
+        kept = {pair for position, pair in enumerate(pairs) if bits >> position & 1}
 
         def total(linked):
             families = [
-                (v, tuple(sorted(order[a] for a in range(place) if (a, place) in linked)))
-                for place, v in enumerate(order)
+                (v, tuple(sorted(order[a] for a in range(position) if (a, position) in linked)))
+                for position, v in enumerate(order)
             ]
             return float(score.score(families).sum())
 

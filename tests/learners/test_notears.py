@@ -34,12 +34,12 @@ def few_steps(monkeypatch):
 
 @pytest.fixture(scope="module")
 def network():
-    return f2sl.random_network(variables=8, edges=9, max_parents=3, kind="number", seed=3)
+    return f2sl.random_network(variables=8, edges=9, max_parents=3, kind="continuous", random_state=3)
 
 
 @pytest.fixture(scope="module")
 def frame(network):
-    return network.sample(1000, seed=1)
+    return network.sample(1000, random_state=1)
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +54,8 @@ def backwards(frame, constraint):
     return f2sl.NOTEARS(constraint=constraint).fit(frame[frame.columns[::-1]])
 
 
-def chain(rows=400, seed=0):
-    rng = np.random.default_rng(seed)
+def chain(rows=400, random_state=0):
+    rng = np.random.default_rng(random_state)
     a, b, c = rng.normal(size=(3, rows))
     return pd.DataFrame({"a": a, "b": a + b, "c": a + b + c})
 
@@ -99,7 +99,7 @@ class TestWhatIsLearned:
         labels = np.array(["k0", "k1", "k2", "k3"])
         by_label = f2sl.NOTEARS().fit({"a": labels[a], "b": labels[b]})
         assert any("states are read as the numbers" in note for note in by_label.notes_)
-        by_number = f2sl.learn({"a": a, "b": b}, "notears", kinds="number")
+        by_number = f2sl.learn({"a": a, "b": b}, "notears", kinds="continuous")
         assert (by_label.weights_ == by_number.weights_).all()
         assert by_label.graph_.n_edges == 1
 
@@ -153,17 +153,17 @@ class TestScale:
         assert np.isnan(model.varsortability_)
 
     def test_random_networks_are_sortable_and_standardised_data_are_not(self):
-        net = f2sl.random_network(variables=20, edges=40, kind="number", seed=1)
-        rows = net.sample(1000, seed=1)
+        net = f2sl.random_network(variables=20, edges=40, kind="continuous", random_state=1)
+        rows = net.sample(1000, random_state=1)
         assert f2sl.varsortability(rows, net.graph) > 0.85
         assert f2sl.varsortability(rows / rows.std(), net.graph) == pytest.approx(0.5, abs=1e-6)
 
-    @given(seed=st.integers(0, 10**6), size=st.integers(2, 6))
-    def test_varsortability_is_the_share_of_paths(self, seed, size):
-        rng = np.random.default_rng(seed)
-        place = rng.permutation(size)
+    @given(random_state=st.integers(0, 10**6), size=st.integers(2, 6))
+    def test_varsortability_is_the_share_of_paths(self, random_state, size):
+        rng = np.random.default_rng(random_state)
+        position = rng.permutation(size)
         pairs = [(i, j) for i in range(size) for j in range(i + 1, size) if rng.random() < 0.5]
-        edges = [(int(place[i]), int(place[j])) for i, j in pairs]
+        edges = [(int(position[i]), int(position[j])) for i, j in pairs]
         scales = rng.integers(1, 4, size)
         table = np.outer([-1.0, 0.5, 1.5], scales)
         names = [f"v{i}" for i in range(size)]
@@ -180,7 +180,7 @@ class TestScale:
             f2sl.varsortability(data, f2sl.PDAG(["a", "b"], undirected=[("a", "b")]))
         with pytest.raises(f2sl.DataError, match="'x'"):
             f2sl.varsortability(data, f2sl.DAG(["a", "x"]))
-        told = "'a' holds real numbers, and column 'b' holds states; varsortability takes one kind"
+        told = "'a' is continuous, and column 'b' is discrete; varsortability takes one kind"
         mixed, graph = {"a": [0.1, 0.2], "b": ["no", "yes"]}, f2sl.DAG(["a", "b"])
         for table in (mixed, f2sl.open_table(mixed)):
             with pytest.raises(f2sl.DataError, match=told):
@@ -195,10 +195,12 @@ class TestScale:
 
 class TestNothingButTheDataMatters:
     @settings(max_examples=3)
-    @given(seed=st.integers(0, 10**6))
-    def test_order_of_rows_and_columns(self, frame, fitted, seed):
-        rng = np.random.default_rng(seed)
-        other = f2sl.NOTEARS().fit(frame.sample(frac=1, random_state=seed)[rng.permutation(frame.columns)])
+    @given(random_state=st.integers(0, 10**6))
+    def test_order_of_rows_and_columns(self, frame, fitted, random_state):
+        rng = np.random.default_rng(random_state)
+        other = f2sl.NOTEARS().fit(
+            frame.sample(frac=1, random_state=random_state)[rng.permutation(frame.columns)]
+        )
         assert other.graph_ == fitted.graph_
         assert other.graph_.reorder(frame.columns.tolist()).weights == fitted.graph_.weights
 

@@ -16,7 +16,7 @@ import f2sl
 from f2sl import _extensions
 from f2sl._options import CATALOGUE, option, whole
 from f2sl._reading import READING
-from f2sl.api import hand_out
+from f2sl.api import split_options
 from f2sl.cli.app import main
 from f2sl.errors import F2SLWarning, OptionError
 from f2sl.learners.base import STRUCTURE, StructureLearner
@@ -24,8 +24,8 @@ from f2sl.learners.local.base import (
     LOCAL,
     MARKOV_BLANKET,
     LocalLearner,
-    Neighbourhood,
-    Neighbourhoods,
+    Neighborhood,
+    Neighborhoods,
     flatten,
 )
 
@@ -70,7 +70,7 @@ class TestEveryLearner:
 
     def test_a_learner_says_what_it_takes(self, learner):
         takes = learner().takes
-        assert takes and set(takes) <= {"states", "number", "mixed"}
+        assert takes and set(takes) <= {"discrete", "continuous", "mixed"}
 
 
 def test_all_that_is_wrong_is_said_at_once():
@@ -170,16 +170,16 @@ def test_the_options_of_reading_are_those_of_open_table():
 class TestHandingOut:
     def test_to_whom_they_belong(self):
         options = {"pc": "mmpc", "symmetry": "or", "pc_options": {"alpha": 0.1}, "missing": "drop", "k": 1}
-        handed = hand_out(STRUCTURE, "local-to-global", options)
+        handed = split_options(STRUCTURE, "local-to-global", options)
         own = {"pc": "mmpc", "symmetry": "or", "pc_options": {"alpha": 0.1}}
         assert handed[:3] == (own, {"missing": "drop"}, ["k"])
 
     def test_an_option_by_its_own_name_goes_before_that_in_a_dictionary(self):
         options = {"pc": "mrmr", "pc_options": {"k": 2, "measure": "su"}, "k": 3}
-        handed = hand_out(STRUCTURE, "local-to-global", options)
+        handed = split_options(STRUCTURE, "local-to-global", options)
         assert handed.learner == {"pc": "mrmr", "pc_options": {"k": 3, "measure": "su"}}
 
-    def test_the_learner_of_neighbours_gets_its_own(self):
+    def test_the_learner_of_neighbors_gets_its_own(self):
         asia = f2sl.load_example("asia")
         model = f2sl.learn(asia, "local-to-global", pc="mrmr", k=2, measure="su")
         assert model.pc_options == {"k": 2, "measure": "su"}
@@ -267,11 +267,11 @@ class NextDoor(LocalLearner):
 
     reach: int = option("reach", 1, check=at_least_1)
 
-    def learn_one(self, engine, target: int) -> Neighbourhood:
+    def learn_one(self, engine, target: int) -> Neighborhood:
         members = [v for v in range(engine.n_variables) if 0 < abs(v - target) <= self.reach]
-        return Neighbourhood(np.array(members, np.int64), np.ones(len(members)))
+        return Neighborhood(np.array(members, np.int64), np.ones(len(members)))
 
-    def learn_all(self, engine) -> Neighbourhoods:
+    def learn_all(self, engine) -> Neighborhoods:
         return flatten([self.learn_one(engine, v) for v in range(engine.n_variables)])
 
 

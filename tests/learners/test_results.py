@@ -14,8 +14,10 @@ KNOWN = f2sl.Knowledge(tiers=[["x1"], ["*"]])
 @pytest.fixture(scope="module")
 def tables():
     return {
-        kind: f2sl.open_table(f2sl.random_network(6, 7, kind=kind, seed=2, **how).sample(400, seed=2))
-        for kind, how in (("states", {"states": (2, 2)}), ("number", {}))
+        kind: f2sl.open_table(
+            f2sl.random_network(6, 7, kind=kind, random_state=2, **how).sample(400, random_state=2)
+        )
+        for kind, how in (("discrete", {"states": (2, 2)}), ("continuous", {}))
     }
 
 
@@ -26,7 +28,7 @@ def test_the_graph_and_its_dag(tables, tmp_path, name, known):
     learner = STRUCTURE.create(name, {**OPTIONS.get(name, {}), "knowledge": known})
     if name == "dag-gnn":
         pytest.importorskip("torch")
-    table = tables["states" if "states" in learner.takes else "number"]
+    table = tables["discrete" if "discrete" in learner.takes else "continuous"]
     model = learner.fit(table)
     graph, dag = model.graph_, model.dag_
     assert type(dag) is f2sl.DAG

@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from f2sl.learners.local.base import Neighbourhood, Neighbourhoods, flatten, mutual
+from f2sl.learners.local.base import Neighborhood, Neighborhoods, flatten, mutual
 from f2sl.learners.skeleton import from_edges, join
 
 
-def neighbourhoods(sets, strength=lambda a, b: float(10 * min(a, b) + max(a, b))):
+def neighborhoods(sets, strength=lambda a, b: float(10 * min(a, b) + max(a, b))):
     return flatten(
         [
-            Neighbourhood(np.array(members, np.int64), np.array([strength(v, w) for w in members], float))
+            Neighborhood(np.array(members, np.int64), np.array([strength(v, w) for w in members], float))
             for v, members in enumerate(sets)
         ]
     )
@@ -36,7 +36,7 @@ def assert_consistent(skeleton):
 
 def test_who_did_not_finish_has_no_say():
     # 0 names 1, and is not named; 2 names 1 and 3, neither of which has finished.
-    sets = replace(neighbourhoods([[1], [], [1, 3], []]), finished=np.array([True, False, True, False]))
+    sets = replace(neighborhoods([[1], [], [1, 3], []]), finished=np.array([True, False, True, False]))
     assert join(sets, "and").edges.tolist() == [[0, 1], [1, 2], [2, 3]]
     all_finished = replace(sets, finished=np.ones(4, np.bool_))
     assert join(all_finished, "and").edges.tolist() == []
@@ -46,7 +46,7 @@ def test_who_did_not_finish_has_no_say():
 
 def test_by_hand():
     # 0 and 1 name each other; 1 names 2 and is not named; 3 names 0 and is not named.
-    sets = neighbourhoods([[1], [2, 0], [], [0]])
+    sets = neighborhoods([[1], [2, 0], [], [0]])
     both = join(sets, "and")
     assert (both.edges.tolist(), both.strengths.tolist()) == ([[0, 1]], [1.0])
     either = join(sets, "or")
@@ -61,13 +61,13 @@ def test_equal_to_the_naive_rule(n, data):
     others = [[w for w in range(n) if w != v] for v in range(n)]
     sets = [data.draw(st.permutations(o).map(lambda p: p[: len(p) // 2 + 1])) for o in others]
     for symmetry in ("and", "or"):
-        skeleton = join(neighbourhoods(sets), symmetry)
+        skeleton = join(neighborhoods(sets), symmetry)
         assert skeleton.n == n
         assert [tuple(e) for e in skeleton.edges.tolist()] == naive.skeleton(sets, symmetry)
         assert skeleton.strengths.tolist() == [10.0 * a + b for a, b in skeleton.edges.tolist()]
         assert_consistent(skeleton)
         # Each end says how strong the link is, and the weaker of those that name the other decides.
-        told = join(neighbourhoods(sets, strength=lambda a, b: float((7 * a + 4 * b) % 11)), symmetry)
+        told = join(neighborhoods(sets, strength=lambda a, b: float((7 * a + 4 * b) % 11)), symmetry)
         assert told.strengths.tolist() == [
             min(float((7 * v + 4 * w) % 11) for v, w in ((a, b), (b, a)) if w in sets[v])
             for a, b in skeleton.edges.tolist()
@@ -75,7 +75,7 @@ def test_equal_to_the_naive_rule(n, data):
 
 
 def test_a_link_is_as_strong_as_its_weaker_end_says():
-    sets = neighbourhoods([[1, 2], [0], [0, 1]], strength=lambda a, b: {0: 5.0, 1: 3.0, 2: 7.0}[a] + b / 10)
+    sets = neighborhoods([[1, 2], [0], [0, 1]], strength=lambda a, b: {0: 5.0, 1: 3.0, 2: 7.0}[a] + b / 10)
     # 0 - 1: 5.1 and 3.0; 0 - 2: 5.2 and 7.0; 1 - 2: only 2 names 1.
     assert join(sets, "and").strengths.tolist() == [3.0, 5.2]
     assert join(sets, "or").strengths.tolist() == [3.0, 5.2, 7.1]
@@ -84,7 +84,7 @@ def test_a_link_is_as_strong_as_its_weaker_end_says():
 @pytest.mark.parametrize("n", [1, 3])
 @pytest.mark.parametrize("symmetry", ["and", "or"])
 def test_no_edges(n, symmetry):
-    empty = Neighbourhoods(np.zeros(n + 1, np.int64), np.empty(0, np.int64), np.empty(0))
+    empty = Neighborhoods(np.zeros(n + 1, np.int64), np.empty(0, np.int64), np.empty(0))
     skeleton = join(empty, symmetry)
     assert skeleton.edges.shape == (0, 2)
     assert_consistent(skeleton)
@@ -98,6 +98,6 @@ def test_all_edges():
 
 
 def test_flat_form_keeps_each_set_in_its_order():
-    sets = neighbourhoods([[2, 1], [], [0]])
+    sets = neighborhoods([[2, 1], [], [0]])
     assert [sets.of(v)[0].tolist() for v in range(3)] == [[2, 1], [], [0]]
     assert sets.of(0)[1].tolist() == [2.0, 1.0]

@@ -33,7 +33,7 @@ def test_the_skeleton_is_the_one_that_would_be_oriented(name):
     assert not hasattr(alone, "score_")
 
 
-def test_any_learner_of_neighbours_will_do():
+def test_any_learner_of_neighbors_will_do():
     data = f2sl.load_example("asia")
     model = f2sl.learn(data, "local-to-global", pc="hiton-pc", skeleton_only=True)
     assert model.graph_ == model.skeleton_

@@ -21,9 +21,9 @@ from marks import compiled_only
 pytestmark = compiled_only
 
 
-def colliders(rows=400, seed=0):
+def colliders(rows=400, random_state=0):
     """Return numbers with x -> z <- y strong, and a -> c <- b in doubt: a and b hardly depend on c."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     x, y, a, b, noise, more = rng.normal(size=(6, rows))
     return pd.DataFrame({"x": x, "y": y, "z": x + y + 0.5 * noise, "a": a, "b": b, "c": a + 0.3 * b + more})
 
@@ -34,7 +34,7 @@ def test_an_arrow_is_weak_if_a_replicate_lacks_it():
     cpdag = model.graph_
     # The same, from the parts: rows sorted by value, five draws with replacement, a fast search on each.
     table = sampled(f2sl.open_table(frame).in_name_order())
-    resampling = Resampling(f2sl.BOSS(effort="fast"), table.names, "bootstrap", seed=0)
+    resampling = Resampling(f2sl.BOSS(effort="fast"), table.names, "bootstrap", random_state=0)
     found = []
     for number in range(5):
         drawn = gathered(table, resampling.rows(number, table.n_rows))
@@ -60,15 +60,15 @@ def test_strong_colliders_are_decided_by_every_learner_by_a_score():
 
 
 @pytest.mark.parametrize(
-    ("kind", "gaps"), [("states", 0.1), ("number", 0.0), ("number", 0.1), ("mixed", 0.0)]
+    ("kind", "missing"), [("discrete", 0.1), ("continuous", 0.0), ("continuous", 0.1), ("mixed", 0.0)]
 )
-def test_marks_do_not_depend_on_engine_or_order_of_rows(kind, gaps, tmp_path):
+def test_marks_do_not_depend_on_engine_or_order_of_rows(kind, missing, tmp_path):
     frame = colliders(200)
-    if kind != "number":
+    if kind != "continuous":
         frame = frame.assign(
-            **{name: (frame[name] > 0).astype(str) for name in frame if kind == "states" or name < "c"}
+            **{name: (frame[name] > 0).astype(str) for name in frame if kind == "discrete" or name < "c"}
         )
-    frame = frame.mask(np.random.default_rng(5).random(frame.shape) < gaps)
+    frame = frame.mask(np.random.default_rng(5).random(frame.shape) < missing)
     expected = f2sl.learn(frame).graph_
     shuffled = f2sl.learn(frame.sample(frac=1, random_state=3)).graph_
     frame.to_parquet(tmp_path / "table.parquet")
@@ -147,11 +147,16 @@ class LetTimeBeUp(Display):
 
 @pytest.mark.parametrize(
     ("learner", "kind"),
-    [(f2sl.F2SLh, "states"), (f2sl.F2SLh, "number"), (f2sl.MMHC, "states"), (f2sl.ExactSearch, "states")],
+    [
+        (f2sl.F2SLh, "discrete"),
+        (f2sl.F2SLh, "continuous"),
+        (f2sl.MMHC, "discrete"),
+        (f2sl.ExactSearch, "discrete"),
+    ],
 )
 def test_a_time_limit_ends_the_check_without_evidence(learner, kind, monkeypatch):
     frame = colliders(400)
-    frame = frame > 0 if kind == "states" else frame
+    frame = frame > 0 if kind == "discrete" else frame
     with showing(LetTimeBeUp(monkeypatch, 10**9)) as never:
         whole = learner(time_limit=100).fit(frame)
     assert whole.complete_

@@ -30,7 +30,7 @@ from tables import make_table, related_codes
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_perfect_answers_give_the_true_class(learner, name):
     graph = true_graph(name)
-    # PC-stable and MMHC-c look among the neighbours of both, where fewer separate what is not linked.
+    # PC-stable and MMHC-c look among the neighbors of both, where fewer separate what is not linked.
     largest = most_ancestors_in_blankets(graph) if learner == "gsbn" else LARGEST_SET.get(name, 3)
     assert LEARNERS[learner](graph, largest) == graph.to_cpdag()
 
@@ -77,20 +77,20 @@ def taught(learner, n, make_answers):
 
 
 contradictory = {
-    "seed": st.integers(0, 2**32 - 1),
+    "random_state": st.integers(0, 2**32 - 1),
     "n": st.integers(2, 6),
     "k": st.sampled_from([None, 0, 1, 2, 3]),
     "independent": st.sampled_from([0.05, 0.1, 0.3]),
 }
 
 
-# It matters here that neighbours stay until their level ends, and which end's separating set is kept.
-@example(seed=0, n=6, k=None, independent=0.1)
-@example(seed=3, n=5, k=2, independent=0.3)
+# It matters here that neighbors stay until their level ends, and which end's separating set is kept.
+@example(random_state=0, n=6, k=None, independent=0.1)
+@example(random_state=3, n=5, k=2, independent=0.3)
 @examples(40)
 @given(**contradictory)
-def test_pc_stable_is_the_naive_one(seed, n, k, independent):
-    answers = RandomAnswers(n, seed, independent)
+def test_pc_stable_is_the_naive_one(random_state, n, k, independent):
+    answers = RandomAnswers(n, random_state, independent)
     model = taught(f2sl.PCStable(max_cond_vars=k), n, lambda: answers)
     edges, separating, colliders = naive_structure.pc_stable(n, answers.word, k)
     assert by_numbers(model.skeleton_) == (set(), {frozenset(edge) for edge in edges})
@@ -103,28 +103,28 @@ def test_pc_stable_is_the_naive_one(seed, n, k, independent):
 
 
 # In these two an edge points along a directed path in the end, and no rule of Meek's says so.
-@example(seed=9, n=6, k=1, independent=0.05, symmetry="and")
-@example(seed=29, n=6, k=1, independent=0.05, symmetry="or")
+@example(random_state=9, n=6, k=1, independent=0.05, symmetry="and")
+@example(random_state=29, n=6, k=1, independent=0.05, symmetry="or")
 # Here two blankets are of a size, and it matters which of them is taken.
-@example(seed=9, n=6, k=1, independent=0.3, symmetry="or")
+@example(random_state=9, n=6, k=1, independent=0.3, symmetry="or")
 @examples(40)
 @given(**contradictory, symmetry=st.sampled_from(["and", "or"]))
-def test_gsbn_is_the_naive_one(seed, n, k, independent, symmetry):
-    answers = RandomAnswers(n, seed, independent)
+def test_gsbn_is_the_naive_one(random_state, n, k, independent, symmetry):
+    answers = RandomAnswers(n, random_state, independent)
     model = taught(f2sl.GSBN(max_cond_vars=k, symmetry=symmetry), n, lambda: answers)
     assert by_numbers(model.graph_) == naive_structure.gsbn(n, answers.word, answers.word, k, symmetry)
 
 
 @few_examples
 @given(
-    seed=st.integers(0, 2**32 - 1),
+    random_state=st.integers(0, 2**32 - 1),
     n_rows=st.sampled_from([60, 150, 400]),
     n=st.integers(2, 7),
     k=st.sampled_from([None, 0, 1, 2]),
     symmetry=st.sampled_from(["and", "or"]),
 )
-def test_gsbn_on_data_is_the_naive_one(seed, n_rows, n, k, symmetry):
-    codes = related_codes(seed, n_rows, n, most_states=3)
+def test_gsbn_on_data_is_the_naive_one(random_state, n_rows, n, k, symmetry):
+    codes = related_codes(random_state, n_rows, n, most_states=3)
     cardinalities = [int(row.max()) + 1 for row in codes]
 
     @cache
@@ -170,7 +170,7 @@ def test_what_was_found_is_there(learner, alarm):
     model = learner().fit(alarm)
     assert model.graph_.nodes == tuple(alarm.columns)
     assert set(model.graph_.skeleton().undirected_edges) <= set(model.skeleton_.undirected_edges)
-    assert model.n_tests_ > model.n_unreliable_ >= 0
+    assert model.n_tests_ > model.n_inconclusive_ >= 0
     linked = set(model.skeleton_.undirected_edges)
     if learner is f2sl.PCStable:
         assert not linked & set(model.separating_sets_)
@@ -241,5 +241,5 @@ def test_an_edge_along_a_path_keeps_its_weight():
 def test_a_link_of_pc_stable_that_could_not_be_tested_has_no_weight_to_speak_of():
     """12 rows are too few for 16 cells, so that nothing separates the two."""
     model = f2sl.PCStable().fit({"a": [0, 1, 2, 3] * 3, "b": [0, 1, 2, 3] * 3})
-    assert model.n_unreliable_ == 1
+    assert model.n_inconclusive_ == 1
     assert model.graph_.weights == model.skeleton_.weights == {("a", "b"): 0.0}

@@ -18,7 +18,7 @@ from f2sl.graph import load_graph
 from f2sl.learners import ggsl
 from f2sl.learners.by_best_networks import v_structures_of_spouses
 from f2sl.learners.local import by_score
-from f2sl.learners.local.growing import Around, Grower
+from f2sl.learners.local.growing import Grower, Surroundings
 from f2sl.learners.skeleton import from_edges
 from marks import compiled_only, posix_only
 from score_tools import OPTIONS, naive_best, tables
@@ -42,7 +42,7 @@ def test_sll_c_is_the_naive_one(codes, options):
     n, order = len(codes), options["order"]
     best = naive_best(codes, **options)
     model = f2sl.SLLc(**options).fit(make_table(codes))
-    potential = [list(naive_score_local.potential_neighbours(best, n, v, order)) for v in range(n)]
+    potential = [list(naive_score_local.potential_neighbors(best, n, v, order)) for v in range(n)]
     edges = naive.skeleton(potential, "and")
     assert numbers(model.skeleton_.undirected_edges) == edges
     found = {v: naive_score_local.potential_spouses(best, n, v, order) for v in range(n)}
@@ -64,7 +64,7 @@ def test_sll_g_climbs_on_the_naive_skeleton(codes, options):
     n, order = len(codes), options["order"]
     best = naive_best(codes, **options)
     model = f2sl.SLLg(**options).fit(make_table(codes))
-    edges = [(a, b) for a in range(n) for b in naive_score_local.neighbours(best, n, a, order) if a < b]
+    edges = [(a, b) for a in range(n) for b in naive_score_local.neighbors(best, n, a, order) if a < b]
     assert numbers(model.skeleton_.undirected_edges) == sorted(edges)
     most = n if options["max_parents"] is None else options["max_parents"]
 
@@ -91,26 +91,26 @@ def test_ggsl_is_the_naive_one(codes, options, data):
     assert model.start_ == f"v{start:04d}"
 
 
-def test_ggsl_goes_on_with_the_strongest_neighbour(monkeypatch):
+def test_ggsl_goes_on_with_the_strongest_neighbor(monkeypatch):
     rng = np.random.default_rng(0)
     hub = rng.integers(0, 2, 1000)
     weak, strong = (np.where(rng.random(1000) < share, hub, 1 - hub) for share in (0.75, 0.95))
-    turns, search = [], ggsl.search_what_is_open
+    trial, search = [], ggsl.search_what_is_open
 
     def listening(run, target):
-        turns.append(target)
+        trial.append(target)
         return search(run, target)
 
     monkeypatch.setattr(ggsl, "search_what_is_open", listening)
     f2sl.GGSL(start="c").fit({"a": weak, "b": strong, "c": hub})
-    assert turns == [2, 1, 0]
+    assert trial == [2, 1, 0]
 
 
 @pytest.mark.parametrize(("more", "expected"), [([], [[0, 1, 2]]), ([[0, 2]], [])])
 def test_spouses_with_a_link_make_no_v_structure(more, expected):
     """As where that link is required."""
     skeleton = from_edges(3, np.array(sorted([[0, 1], [1, 2], *more])), np.ones(2 + len(more)))
-    found = {0: Around(spouses={2: 1.0}, children={2: (1,)})}
+    found = {0: Surroundings(spouses={2: 1.0}, children={2: (1,)})}
     assert v_structures_of_spouses(found, skeleton).tolist() == expected
 
 
@@ -121,13 +121,13 @@ def test_of_opposite_claims_the_one_that_is_so_stays(monkeypatch, decided, kept)
     model = f2sl.GGSL()
     model.n_conflicts_ = 0
     triples = np.array([[0, 1, 2], [1, 0, 3], [4, 5, 6]])
-    assert model._settle_directions(None, triples).tolist() == triples[[*kept, 2]].tolist()
+    assert model._decide_directions(None, triples).tolist() == triples[[*kept, 2]].tolist()
     assert model.n_conflicts_ == 1
 
 
 @pytest.fixture(scope="module")
 def alarm():
-    return f2sl.load_network("alarm").sample(1000, seed=1)
+    return f2sl.load_network("alarm").sample(1000, random_state=1)
 
 
 @compiled_only
@@ -149,16 +149,16 @@ def test_nothing_but_the_data_matters(learner, alarm):
 def test_a_large_sample_gives_the_true_equivalence_class(learner, network):
     # Not survey: 50,000 rows of four of its variables are better explained by another collider than the true.
     truth = f2sl.load_network(network)
-    graph = learner().fit(truth.sample(50_000, seed=1)).graph_
+    graph = learner().fit(truth.sample(50_000, random_state=1)).graph_
     found = graph.to_cpdag()
     assert found.reorder(truth.graph.nodes) == truth.graph.to_cpdag()
 
 
 @compiled_only
 def test_ggsl_may_start_anywhere(alarm):
-    graphs = [f2sl.GGSL(seed=seed).fit(alarm) for seed in (0, 1, 2)]
+    graphs = [f2sl.GGSL(random_state=random_state).fit(alarm) for random_state in (0, 1, 2)]
     assert len({model.start_ for model in graphs}) > 1
-    again = f2sl.GGSL(seed=2).fit(alarm)
+    again = f2sl.GGSL(random_state=2).fit(alarm)
     assert (again.start_, again.graph_) == (graphs[2].start_, graphs[2].graph_)
     assert f2sl.GGSL(start="HR").fit(alarm).start_ == "HR"
 
@@ -183,8 +183,8 @@ def test_options_that_make_no_sense(learner, option):
 def test_a_start_that_is_not_there():
     with pytest.raises(DataError, match=r"unknown column 'c'\. Known: a, b"):
         f2sl.GGSL(start="c").fit({"a": [0, 1], "b": [1, 0]})
-    with pytest.raises(OptionError, match=r"^seed must be"):
-        f2sl.GGSL(seed=-1).fit({"a": [0, 1], "b": [1, 0]})
+    with pytest.raises(OptionError, match=r"^random_state must be"):
+        f2sl.GGSL(random_state=-1).fit({"a": [0, 1], "b": [1, 0]})
 
 
 # Stopped early
@@ -254,7 +254,7 @@ def test_the_climb_has_a_time_limit_too(alarm, monkeypatch):
 
 
 @compiled_only
-def test_any_learner_of_neighbours_may_run_out_of_time(alarm, monkeypatch):
+def test_any_learner_of_neighbors_may_run_out_of_time(alarm, monkeypatch):
     options = {"pc": "s2tmb-pc", "pc_options": {"time_limit": 0.001}}
     with pytest.warns(F2SLWarning, match="incomplete"):
         model = f2sl.LocalToGlobal(**options).fit(alarm)
@@ -355,8 +355,8 @@ def test_the_sets_that_are_finished_of_all(what, algorithm, waves, csv, alarm, m
 @compiled_only
 def test_what_is_near_is_so_for_both_ends():
     # One end alone names the other on its turn here, whichever came first: the score decides.
-    data = f2sl.load_network("alarm").sample(500, seed=1)
-    model = f2sl.GGSL(seed=1).fit(data)
+    data = f2sl.load_network("alarm").sample(500, random_state=1)
+    model = f2sl.GGSL(random_state=1).fit(data)
     assert model.n_conflicts_ > 0
     for name, near in model.pc_.items():
         for other in near:
@@ -365,7 +365,7 @@ def test_what_is_near_is_so_for_both_ends():
 
 @compiled_only
 def test_no_variable_has_more_parents_than_allowed():
-    data = f2sl.load_network("alarm").sample(1000, seed=1)
+    data = f2sl.load_network("alarm").sample(1000, random_state=1)
     graph = f2sl.SLLg(max_parents=1).fit(data).dag_
     assert max(len(graph.parents(name)) for name in graph.nodes) == 1
 
@@ -374,8 +374,8 @@ def test_no_variable_has_more_parents_than_allowed():
 @compiled_only
 @pytest.mark.parametrize(("algorithm", "copies"), [("sll+c", 8), ("sll+g", 8), ("ggsl", 4)])
 def test_ctrl_c_writes_what_is_finished(algorithm, copies, tmp_path):
-    network = f2sl.tile(f2sl.load_network("alarm"), copies, seed=1)
-    frame = network.sample(1000, seed=1)
+    network = f2sl.tile(f2sl.load_network("alarm"), copies, random_state=1)
+    frame = network.sample(1000, random_state=1)
     path = tmp_path / "large.parquet"
     frame.to_parquet(path)
     arguments = ["learn", path, "--algorithm", algorithm, "--out", "graph.json", "--json", "--jobs", "1"]

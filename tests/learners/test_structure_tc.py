@@ -76,7 +76,7 @@ def test_options_that_make_no_sense(options):
 
 
 def test_what_is_left_out_beside_a_collider_is_not_behind_another():
-    """Of 0 and 1, 2 and 3 are the common neighbours, linked to each other, and 4 is linked to 3."""
+    """Of 0 and 1, 2 and 3 are the common neighbors, linked to each other, and 4 is linked to 3."""
     around = [{1, 2, 3, 4}, {0, 2, 3}, {0, 1, 3}, {0, 1, 2, 4}, {0, 3}]
     assert list(_left_out(around, 0, 1, own={4}, size=1)) == [(2,), (3,)]
     assert list(_left_out(around, 0, 1, own={4}, size=2)) == [(2, 3), (3, 4)]

@@ -58,7 +58,7 @@ class TestTheTable:
 
     def test_flags_that_answers_name_exist(self):
         of_knowledge = {"--require", "--forbid", "--tiers"}
-        flags = {*FLAGS.values(), *of_knowledge, "--states", "--number"}
+        flags = {*FLAGS.values(), *of_knowledge, "--discrete", "--continuous", "--share-continuous"}
         assert set(_synonyms.SAME_FLAGS.values()) <= flags
         spelled = [part.shell for parts in _synonyms.OPTION_ANSWERS.values() for part in parts[1::2]]
         assert {text.split()[0] for text in spelled} <= flags
@@ -104,7 +104,7 @@ def test_a_test_or_score_by_another_name(option, typed, meant, asia):
 
 
 def test_fishers_z_by_another_name():
-    frame = f2sl.random_network(5, 6, kind="number", seed=1).sample(300, seed=1)
+    frame = f2sl.random_network(5, 6, kind="continuous", random_state=1).sample(300, random_state=1)
     assert f2sl.learn(frame, "pc", ci_test="fisherz").options_in_use_["ci_test"] == "fisher-z"
 
 
@@ -115,7 +115,7 @@ def test_an_exact_search_takes_the_score_by_another_name(asia):
 def test_an_option_by_another_name(asia):
     model = f2sl.learn(asia, "pc", significance_level=0.2, indep_test="chisq")
     assert (model.alpha, model.ci_test) == (0.2, "chisq")
-    assert f2sl.learn(asia, "boss", random_state=3).seed == 3
+    assert f2sl.learn(asia, "boss", seed=3).random_state == 3
     assert f2sl.learn(asia, "hc", scoring_method="bic-d", max_indegree=2).max_parents == 2
     assert list(f2sl.learn_mb(asia, "smoke", significance_level=1e-9)) == list(
         f2sl.learn_mb(asia, "smoke", alpha=1e-9)
@@ -135,7 +135,7 @@ def test_an_option_by_another_name(asia):
         ),
         (
             lambda t: f2sl.learn(t, "mmpc"),
-            "unknown algorithm 'mmpc'; it finds the neighbours of variables (le",
+            "unknown algorithm 'mmpc'; it finds the neighbors of variables (le",
         ),
         (
             lambda t: f2sl.learn_pc(t, "a", "pc-stable"),
@@ -151,23 +151,23 @@ def test_an_option_by_another_name(asia):
         ),
         (
             lambda t: f2sl.open_table(t, categorical=["a"]),
-            "unknown option of open_table 'categorical'; columns are read as states by kinds=",
+            "unknown option of open_table 'categorical'; columns are read as discrete by kinds=",
         ),
         (
-            lambda t: f2sl.BOSS(random_state=1),
-            "unknown option of BOSS 'random_state'; it is called 'seed' here",
+            lambda t: f2sl.BOSS(seed=1),
+            "unknown option of BOSS 'seed'; it is called 'random_state' here",
         ),
         (
-            lambda t: f2sl.learn(t, "f2sl-c", random_state=1),
-            "f2sl-c has no option 'seed'; it belongs to boss",
+            lambda t: f2sl.learn(t, "f2sl-c", seed=1),
+            "f2sl-c has no option 'random_state'; it belongs to boss",
         ),
         (
             lambda t: f2sl.learn(t, "boss", seed=1, random_state=1),
-            "seed is given twice: 'random_state' means",
+            "random_state is given twice: 'seed' means",
         ),
         (
             lambda t: f2sl.learn(t, "boss", random_state=1, seed=1),
-            "seed is given twice: 'random_state' means",
+            "random_state is given twice: 'seed' means",
         ),
         (
             lambda t: f2sl.Knowledge(blacklist=[]),
@@ -199,17 +199,17 @@ def test_a_synonym_of_nothing_registered_is_unknown():
 
 
 def test_an_option_of_a_learner_of_ones_own_is_its_own(asia):
-    """A learner that has an option `random_state` itself receives it."""
+    """A learner that has an option `seed` itself receives it."""
 
     class Own(f2sl.F2SLc):
-        random_state: int = f2sl.option("random_state", 0)
+        seed: int = f2sl.option("seed", 0)
 
     STRUCTURE.add("own-f2sl", Own, "F2SL-c", "this test")
     try:
-        assert f2sl.learn(asia, "own-f2sl", random_state=4).random_state == 4
+        assert f2sl.learn(asia, "own-f2sl", seed=4).seed == 4
     finally:
         STRUCTURE._entries.pop("own-f2sl")
-    assert "random_state" in {field.name for field in dataclasses.fields(Own)}
+    assert "seed" in {field.name for field in dataclasses.fields(Own)}
 
 
 class TestTheCommandLine:
@@ -222,7 +222,7 @@ class TestTheCommandLine:
     def test_names_and_flags_are_understood(self, csv):
         typed = ("--algorithm", "pc", "--indep-test=chisq", "--significance-level", "0.05")
         told = json.loads(learned("learn", csv, *typed, "--categorical", "asia", "--json"))
-        meant = ("--algorithm", "pc-stable", "--ci-test", "x2", "--alpha", "0.05", "--states", "asia")
+        meant = ("--algorithm", "pc-stable", "--ci-test", "x2", "--alpha", "0.05", "--discrete", "asia")
         expected = json.loads(learned("learn", csv, *meant, "--json"))
         assert told["algorithm"] == expected["algorithm"] == "pc-stable"
         assert told["graph"] == expected["graph"]
@@ -242,7 +242,7 @@ class TestTheCommandLine:
                 ["--algorithm", "iamb"],
                 "unknown algorithm 'iamb'; it finds Markov blankets (mb); 'gsbn' learns",
             ),
-            (["--random-state", "1", "-a", "f2sl-c"], "f2sl-c has no option --seed; it belongs to boss"),
+            (["--seed", "1", "-a", "f2sl-c"], "f2sl-c has no option --random-state; it belongs to boss"),
             (["--ci-test", "pearsonr"], "--ci-test must be one of 'auto', "),
         ],
     )
@@ -251,8 +251,8 @@ class TestTheCommandLine:
         assert f"f2sl: error: {told}" in capsys.readouterr().err
 
     def test_a_flag_that_a_command_does_not_have_under_either_name(self, capsys):
-        assert main(["algorithms", "--random-state", "1"]) == 2
-        assert "no such option: --seed" in capsys.readouterr().err
+        assert main(["algorithms", "--seed", "1"]) == 2
+        assert "no such option: --random-state" in capsys.readouterr().err
 
     def test_the_list_of_algorithms_explains_them(self, capsys):
         assert main(["algorithms", "hill-climbing"]) == 0
@@ -267,7 +267,7 @@ class TestTheCommandLine:
 @pytest.mark.parametrize("noun", list(REGISTRIES))
 def test_every_registered_class_can_be_imported_from_f2sl(noun):
     for entry in REGISTRIES[noun].registered():
-        if str(entry.place).startswith("f2sl."):
+        if str(entry.location).startswith("f2sl."):
             found = entry.load()
             assert getattr(f2sl, found.__name__) is found
 

@@ -20,10 +20,10 @@ from marks import compiled_only, posix_only
 pytestmark = compiled_only
 
 KINDS = {
-    "f2sl-h": ("states", "number", "mixed"),
-    "tc": ("number",),
-    "notears": ("number",),
-    "dag-gnn": ("number",),
+    "f2sl-h": ("discrete", "continuous", "mixed"),
+    "tc": ("continuous",),
+    "notears": ("continuous",),
+    "dag-gnn": ("continuous",),
 }
 CASES = [
     (entry.name, kind) for entry in STRUCTURE.registered() for kind in KINDS.get(entry.name, ("states",))
@@ -32,8 +32,11 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def tables():
-    kinds = ("states", "number", "mixed")
-    return {kind: f2sl.random_network(9, 13, kind=kind, seed=3).sample(400, seed=1) for kind in kinds}
+    kinds = ("discrete", "continuous", "mixed")
+    return {
+        kind: f2sl.random_network(9, 13, kind=kind, random_state=3).sample(400, random_state=1)
+        for kind in kinds
+    }
 
 
 def create(algorithm, **options):
@@ -97,7 +100,7 @@ def test_the_graph_is_legal_wherever_the_time_limit_comes(algorithm, kind, table
 
 def test_a_limit_before_any_step_leaves_no_edges_and_warns(tables):
     with pytest.warns(F2SLWarning, match="incomplete: the time limit of 0.001 s was reached; no step was"):
-        model = f2sl.F2SLh(time_limit=0.001).fit(tables["states"])
+        model = f2sl.F2SLh(time_limit=0.001).fit(tables["discrete"])
     assert model.graph_.n_edges == 0
     assert model.notes_[-1].endswith("no step was finished, so the graph has no edges")
 
@@ -111,7 +114,7 @@ def test_a_learner_of_ones_own_has_a_time_limit(tables):
                 while True:
                     advance(0.0)
 
-    model = fitted(Slow(time_limit=0.01), tables["states"])
+    model = fitted(Slow(time_limit=0.01), tables["discrete"])
     assert not model.complete_
     assert model.graph_.n_edges == 0
 
@@ -121,7 +124,11 @@ def test_a_learner_of_ones_own_has_a_time_limit(tables):
 
 @pytest.mark.parametrize(
     ("kind", "stage"),
-    [("states", "scoring sets of parents"), ("mixed", "searching orders"), ("number", "searching orders")],
+    [
+        ("discrete", "scoring sets of parents"),
+        ("mixed", "searching orders"),
+        ("continuous", "searching orders"),
+    ],
 )
 def test_an_interrupt_keeps_what_was_found(kind, stage, tables):
     """Before a search the graph of the tests, and in a search of one matrix its best graph so far."""
@@ -136,9 +143,9 @@ def test_an_interrupt_keeps_what_was_found(kind, stage, tables):
 
 
 def test_an_interrupt_keeps_the_best_graph_of_a_search(tables):
-    whole, model = f2sl.F2SLh().fit(tables["states"]), f2sl.F2SLh()
+    whole, model = f2sl.F2SLh().fit(tables["discrete"]), f2sl.F2SLh()
     with showing(Interrupting("looking for further candidates")), pytest.raises(Interrupted):
-        model.fit(tables["states"])
+        model.fit(tables["discrete"])
     assert not model.complete_
     assert isinstance(model.dag_, f2sl.DAG)
     assert model.graph_.n_edges > 0
@@ -149,16 +156,16 @@ def test_an_interrupt_keeps_the_best_graph_of_a_search(tables):
 def test_an_interrupt_of_hill_climbing_keeps_its_best_graph(tables):
     model = f2sl.F2SLs()
     with showing(ThirdStep()), pytest.raises(Interrupted):
-        model.fit(tables["states"])
+        model.fit(tables["discrete"])
     assert isinstance(model.dag_, f2sl.DAG)
     assert model.graph_.n_edges == 3
 
 
 def test_an_interrupt_before_anything_is_found_leaves_the_earlier_result(tables):
-    model = f2sl.F2SLh().fit(tables["states"])
+    model = f2sl.F2SLh().fit(tables["discrete"])
     before = model.graph_
     with showing(Interrupting("measuring all pairs")), pytest.raises(KeyboardInterrupt) as caught:
-        model.fit(tables["states"].iloc[:, :4])
+        model.fit(tables["discrete"].iloc[:, :4])
     assert not isinstance(caught.value, Interrupted)
     assert model.graph_ is before
 
@@ -170,18 +177,18 @@ def test_an_interrupt_before_anything_is_found_leaves_the_earlier_result(tables)
 def large(tmp_path_factory):
     """Files of tables that take much longer than the tests wait for."""
     folder = tmp_path_factory.mktemp("large")
-    states = f2sl.random_network(150, 300, kind="states", seed=1).sample(5000, seed=1)
-    mixed = f2sl.random_network(60, 120, kind="mixed", seed=1).sample(3000, seed=1)
+    states = f2sl.random_network(150, 300, kind="discrete", random_state=1).sample(5000, random_state=1)
+    mixed = f2sl.random_network(60, 120, kind="mixed", random_state=1).sample(3000, random_state=1)
     mixed = mixed.mask(np.random.default_rng(0).random(mixed.shape) < 0.07)
     states.to_parquet(folder / "states.parquet")
     mixed.to_parquet(folder / "mixed.parquet")
-    return {"states": folder / "states.parquet", "mixed": folder / "mixed.parquet"}
+    return {"discrete": folder / "states.parquet", "mixed": folder / "mixed.parquet"}
 
 
 @posix_only
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize(
-    ("kind", "stage"), [("states", "measuring all pairs"), ("mixed", "filling in missing values")]
+    ("kind", "stage"), [("discrete", "measuring all pairs"), ("mixed", "filling in missing values")]
 )
 def test_a_signal_before_the_search_leaves_nothing(kind, stage, number, large, tmp_path):
     arguments = ["learn", large[kind], "--out", "graph.json"]
@@ -194,7 +201,7 @@ def test_a_signal_before_the_search_leaves_nothing(kind, stage, number, large, t
 @posix_only
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize(
-    ("kind", "stage"), [("states", "scoring sets of parents"), ("mixed", "searching orders")]
+    ("kind", "stage"), [("discrete", "scoring sets of parents"), ("mixed", "searching orders")]
 )
 def test_a_signal_during_the_search_writes_what_is_found(kind, stage, number, large, tmp_path):
     arguments = ["learn", large[kind], "--out", "graph.json", "--effort", "thorough"]

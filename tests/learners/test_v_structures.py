@@ -32,7 +32,7 @@ class Oracle:
     """Answers as the DAG with these arrows does, and never lacks samples."""
 
     def __init__(self, arrows):
-        self.n_tests = self.n_unreliable = 0
+        self.n_tests = self.n_inconclusive = 0
         self.separated = lru_cache(None)(lambda x, y, given: naive.d_separated(arrows, x, y, given))
 
     def answer(self, x, y, given):
@@ -86,7 +86,7 @@ def test_sets_beyond_the_limit_are_not_tried():
 
 
 def test_two_ways_are_separated_by_both_together():
-    """0 -> 1 -> 3 and 0 -> 2 -> 3: all neighbours of 0 are between it and 3, and separate them."""
+    """0 -> 1 -> 3 and 0 -> 2 -> 3: all neighbors of 0 are between it and 3, and separate them."""
     found = found_by_oracle(4, [(0, 1), (0, 2), (1, 3), (2, 3)])
     assert dict(found.separating_sets) == {(0, 3): (1, 2), (1, 2): (0,)}
 
@@ -137,22 +137,22 @@ def test_unshielded_triples(dag):
 
 # In these, several C are between a pair, and one of them is in the set that separates the pair: with C itself
 # once more beside that set, a test would lack samples, which is not dependence.
-@example(seed=13, n_rows=250, max_cond_vars=3, alpha=0.01, name="g2")
-@example(seed=5, n_rows=400, max_cond_vars=3, alpha=0.3, name="g2")
+@example(random_state=13, n_rows=250, max_cond_vars=3, alpha=0.01, name="g2")
+@example(random_state=5, n_rows=400, max_cond_vars=3, alpha=0.3, name="g2")
 @pytest.mark.parametrize("batch", [200_000, 3])
 @given(
-    seed=st.integers(0, 2**32 - 1),
+    random_state=st.integers(0, 2**32 - 1),
     n_rows=st.sampled_from([15, 40, 90, 250, 400]),
     max_cond_vars=st.integers(0, 3),
     alpha=st.sampled_from([0.01, 0.3]),
     name=st.sampled_from(["g2", "x2"]),
 )
-def test_on_data_like_the_papers_algorithm(batch, seed, n_rows, max_cond_vars, alpha, name):
+def test_on_data_like_the_papers_algorithm(batch, random_state, n_rows, max_cond_vars, alpha, name):
     n = 6
-    codes = related_codes(seed, n_rows, n, most_states=3)
+    codes = related_codes(random_state, n_rows, n, most_states=3)
     cardinalities = [int(row.max()) + 1 for row in codes]
     pairs = np.array(list(combinations(range(n), 2)))
-    edges = pairs[np.random.default_rng(seed).random(len(pairs)) < 0.55].tolist()
+    edges = pairs[np.random.default_rng(random_state).random(len(pairs)) < 0.55].tolist()
 
     @lru_cache(None)
     def ask(a, d, given_set):
@@ -176,7 +176,7 @@ def test_an_unreliable_test_counts_as_dependence_and_separates_nothing():
     found = find_v_structures(skeleton_of(3, [(0, 1), (1, 2)]), test)
     assert as_tuples(found.triples) == [(0, 1, 2)]
     assert found.separating_sets == {(0, 2): ()}
-    assert (test.n_tests, test.n_unreliable) == (2, 1)
+    assert (test.n_tests, test.n_inconclusive) == (2, 1)
     # With one sample less the pair itself is unreliable.
     found = find_v_structures(skeleton_of(3, [(0, 1), (1, 2)]), make_test(make_engine(codes[:, 1:]), 0.01))
     assert (as_tuples(found.triples), found.separating_sets) == ([], {})
@@ -192,7 +192,7 @@ def test_nothing_to_look_at():
 class OneAnswer:
     """An answer for everybody, which costs nothing."""
 
-    n_tests = n_unreliable = 0
+    n_tests = n_inconclusive = 0
 
     def __init__(self, answer):
         self.always = answer
@@ -284,15 +284,17 @@ class TestAgainstKnowledge:
         """Enumerate the DAGs over a skeleton that keep to the rules."""
         allowed = rules.matrix()
         for way in product(*((edge, edge[::-1]) for edge in edges)):
-            if all(allowed is None or allowed[arc] for arc in way) and naive.is_acyclic(n, way):
+            if all(allowed is None or allowed[directed_edge] for directed_edge in way) and naive.is_acyclic(
+                n, way
+            ):
                 yield set(way)
 
     @given(numbered_dags(most_nodes=5), st.data())
     def test_those_left_out_are_those_that_no_obedient_dag_has(self, dag, data):
         n, arrows = dag
         edges = sorted(naive.edges_of(arrows))
-        arcs = st.sampled_from([*edges, *(edge[::-1] for edge in edges)] or [(0, 1)])
-        rules = Constraints.of(n, forbidden=data.draw(st.lists(arcs, max_size=4)) if edges else [])
+        directed_edges = st.sampled_from([*edges, *(edge[::-1] for edge in edges)] or [(0, 1)])
+        rules = Constraints.of(n, forbidden=data.draw(st.lists(directed_edges, max_size=4)) if edges else [])
         dags = list(self.obedient(n, edges, rules))
         assume(dags)
         skeleton = skeleton_of(n, edges)
@@ -306,7 +308,7 @@ class TestAgainstKnowledge:
         found = np.array([t for t in triples.tolist() if {(t[0], t[1]), (t[2], t[1])} <= set(arrows)])
         found = found.reshape(-1, 3).astype(np.int64)
         kept = found[agreeing(skeleton, found, rules)].tolist()
-        both = {arc for a, c, d in kept for arc in ((a, c), (d, c))}
+        both = {directed_edge for a, c, d in kept for directed_edge in ((a, c), (d, c))}
         assert any(both <= one for one in dags)
         graph = orient_by_independence(skeleton, tuple("abcde"[:n]), found, rules)
         assert both <= {(u, v) for u, v in graph.directed_array.tolist()}

@@ -47,13 +47,14 @@ def some_values(rng, network, names):
 
 
 CASES = [
-    (seed, n_states, n_numbers) for seed, (n_states, n_numbers) in enumerate([(6, 0), (0, 6), (4, 4)] * 8)
+    (random_state, n_states, n_numbers)
+    for random_state, (n_states, n_numbers) in enumerate([(6, 0), (0, 6), (4, 4)] * 8)
 ]
 
 
-@pytest.mark.parametrize(("seed", "n_states", "n_numbers"), CASES)
-def test_answers_are_those_of_all_configurations(seed, n_states, n_numbers):
-    rng = np.random.default_rng(seed)
+@pytest.mark.parametrize(("random_state", "n_states", "n_numbers"), CASES)
+def test_answers_are_those_of_all_configurations(random_state, n_states, n_numbers):
+    rng = np.random.default_rng(random_state)
     plain = naive.random_network(rng, n_states, n_numbers)
     network = built(plain)
     names = rng.permutation(list(plain)).tolist()
@@ -83,15 +84,15 @@ def test_answers_are_those_of_all_configurations(seed, n_states, n_numbers):
         assert value == (values[name] if isinstance(value, str) else pytest.approx(values[name], abs=1e-8))
 
 
-@pytest.mark.parametrize(("seed", "n_states", "n_numbers"), CASES[:6])
-def test_predictions_are_those_of_queries(seed, n_states, n_numbers):
-    rng = np.random.default_rng(100 + seed)
+@pytest.mark.parametrize(("random_state", "n_states", "n_numbers"), CASES[:6])
+def test_predictions_are_those_of_queries(random_state, n_states, n_numbers):
+    rng = np.random.default_rng(100 + random_state)
     network = built(plain := naive.random_network(rng, n_states, n_numbers))
-    frame = network.sample(30, seed=seed).astype(object)
-    gaps = rng.random(frame.shape) < 0.3
-    gaps[:5] = False
-    frame = frame.mask(gaps, None)
-    target = list(plain)[-1] if seed % 2 else next(iter(plain))
+    frame = network.sample(30, random_state=random_state).astype(object)
+    missing = rng.random(frame.shape) < 0.3
+    missing[:5] = False
+    frame = frame.mask(missing, None)
+    target = list(plain)[-1] if random_state % 2 else next(iter(plain))
     rows = frame.drop(columns=target).to_dict("records")
     found = network.predict(frame, target)
     for row, value in zip(rows, found, strict=True):
@@ -176,14 +177,23 @@ def test_numbers_are_put_into_intervals(tmp_path):
         {"age": intervals, "b": ["old", "young", "none", "mid"]},
         {"age": [0.4, 0.1, 0.2, 0.3], "b": np.eye(4)},
     )
-    places = {-9: "young", 17.99: "young", 18: "mid", 29: "mid", 35: "mid", 40: "old", 80: "old", 99.5: "old"}
-    for number, expected in places.items():
+    positions = {
+        -9: "young",
+        17.99: "young",
+        18: "mid",
+        29: "mid",
+        35: "mid",
+        40: "old",
+        80: "old",
+        99.5: "old",
+    }
+    for number, expected in positions.items():
         for value in (number, str(number), np.float64(number)):
             assert network.query("b", {"age": value})[expected] == 1
     assert network.query("b", do={"age": 20})["mid"] == 1
-    for data in ({"age": [*places, None]}, {"age": [*map(str, places), "<missing>"]}):
+    for data in ({"age": [*positions, None]}, {"age": [*map(str, positions), "<missing>"]}):
         found = network.predict(data, "b").tolist()
-        assert found[:-1] == [*places.values()]
+        assert found[:-1] == [*positions.values()]
     assert found[-1] == "none"
     assert network.predict({"age": [None, 20]}, "b").tolist() == ["old", "mid"]
     with pytest.raises(DataError, match="column 'age': not all of its numbers are finite"):
@@ -314,7 +324,7 @@ def test_bundled_networks_answer_as_pyagrum_and_pgmpy(name, monkeypatch):
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     from queries import compared
 
-    found = compared(f2sl.load_network(name), seed=3, most=2)
+    found = compared(f2sl.load_network(name), random_state=3, most=2)
     assert found["questions"] == 6
     assert found["pyagrum"] < 1e-12
     assert found["pgmpy"] < 1e-12
@@ -348,7 +358,7 @@ def test_the_most_probable_explanation_of_asia_by_all_configurations():
 @pytest.mark.parametrize("name", ["child", "insurance", "alarm", "hepar2", "win95pts"])
 def test_no_change_makes_the_most_probable_explanation_of_a_network_more_probable(name):
     network = f2sl.load_network(name)
-    row = {one: str(value) for one, value in network.sample(1, seed=4).iloc[0].items()}
+    row = {one: str(value) for one, value in network.sample(1, random_state=4).iloc[0].items()}
     evidence = {one: row[one] for one in list(row)[:2]}
     found = network.most_probable(evidence)
     values = evidence | found.values

@@ -299,9 +299,9 @@ def test_a_file_cut_anywhere_is_refused_with_a_line(tmp_path):
 
 
 @given(st.text(st.sampled_from('{}[]();",|/*\n ab0.5'), max_size=60), st.integers(0, len(PLAIN)))
-def test_garbage_ends_in_an_error_of_ours_or_a_network(tmp_path_factory, garbage, place):
+def test_garbage_ends_in_an_error_of_ours_or_a_network(tmp_path_factory, garbage, position):
     path = tmp_path_factory.getbasetemp() / "garbage.bif"
-    path.write_text(PLAIN[:place] + garbage + PLAIN[place:])
+    path.write_text(PLAIN[:position] + garbage + PLAIN[position:])
     try:
         assert isinstance(f2sl.load_network(path), BayesianNetwork)
     except F2SLError as error:

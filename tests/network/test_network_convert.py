@@ -59,9 +59,9 @@ def test_gaussian_networks_have_the_same_moments():
     mean, covariance = joined if isinstance(joined, tuple) else (joined.mean.ravel(), joined.covariance)
 
     order = list(nx.topological_sort(model))
-    places = [GAUSSIAN.variables.index(name) for name in order]
+    positions = [GAUSSIAN.variables.index(name) for name in order]
     np.testing.assert_allclose(np.ravel(mean), [0, 3, -3], atol=1e-3)
-    np.testing.assert_allclose(covariance, GAUSSIAN.covariance()[np.ix_(places, places)], atol=2e-3)
+    np.testing.assert_allclose(covariance, GAUSSIAN.covariance()[np.ix_(positions, positions)], atol=2e-3)
 
 
 def test_what_the_others_cannot_hold_is_refused():
@@ -99,7 +99,7 @@ def test_dowhy_is_handed_the_graph_as_networkx_has_it(monkeypatch):
 def test_dowhy_identifies_the_effect():
     pytest.importorskip("dowhy")
     network = build(SPRINKLER)
-    frame = network.sample(500, seed=1)
+    frame = network.sample(500, random_state=1)
     estimand = network.to_dowhy(frame, "sprinkler", "wet").identify_effect()
     assert estimand.get_backdoor_variables() == ["rain"]
 

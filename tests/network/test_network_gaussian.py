@@ -65,27 +65,27 @@ class TestMoments:
         assert_allclose(network.covariance(), expected)
 
     def test_covariance_by_inversion(self):
-        net = f2sl.random_network(variables=12, edges=20, kind="number", seed=4)
+        net = f2sl.random_network(variables=12, edges=20, kind="continuous", random_state=4)
         inverse = np.linalg.inv(np.eye(12) - net.weights())
         assert_allclose(net.covariance(), inverse.T @ inverse, atol=1e-9)
 
     def test_samples_have_it(self, network):
-        frame = network.sample(200_000, seed=3)
+        frame = network.sample(200_000, random_state=3)
         assert list(frame.columns) == ["c", "a", "b"]
         assert_allclose(np.cov(frame.T.to_numpy()), network.covariance(), rtol=0.03, atol=0.02)
         assert abs(frame.mean()).max() < 0.03
 
     def test_a_sample_is_the_beginning_of_a_larger_one(self, network):
-        assert (network.sample(10, seed=1) == network.sample(100, seed=1)[:10]).all().all()
-        assert not (network.sample(10, seed=1) == network.sample(10, seed=2)).any().any()
+        assert (network.sample(10, random_state=1) == network.sample(100, random_state=1)[:10]).all().all()
+        assert not (network.sample(10, random_state=1) == network.sample(10, random_state=2)).any().any()
 
     def test_rows_are_the_same_on_every_machine(self):
-        net = f2sl.random_network(variables=30, edges=40, kind="number", seed=1)
-        values = sample_table(net, 1000, seed=1).numbers.astype("<f8")
+        net = f2sl.random_network(variables=30, edges=40, kind="continuous", random_state=1)
+        values = sample_table(net, 1000, random_state=1).numbers.astype("<f8")
         assert hashlib.sha256(values.tobytes()).hexdigest() == ROWS
 
     def test_log_likelihood(self, network):
-        frame = network.sample(50, seed=1)
+        frame = network.sample(50, random_state=1)
         expected = stats.multivariate_normal([0, 0, 0], network.covariance()).logpdf(frame.to_numpy()).sum()
         assert network.log_likelihood(frame[["b", "c", "a"]]) == pytest.approx(expected, rel=1e-9)
         refused(lambda: network.log_likelihood(frame[["a", "b"]]), "'c'")
@@ -129,7 +129,7 @@ class TestFiles:
     def test_there_and_back(self, network, tmp_path):
         path = tmp_path / "net.json"
         shifted = f2sl.GaussianNetwork(GRAPH, COEFFICIENTS, VARIANCES, intercepts={"b": 3.0}, name="shifted")
-        random = f2sl.random_network(variables=30, edges=40, kind="number", seed=2)
+        random = f2sl.random_network(variables=30, edges=40, kind="continuous", random_state=2)
         for net in (network, shifted, random):
             net.save(path)
             loaded = f2sl.load_network(path)
@@ -146,7 +146,13 @@ class TestFiles:
 class TestRandom:
     def test_what_was_asked_for(self):
         net = f2sl.random_network(
-            variables=40, edges=60, max_parents=3, kind="number", weights=(0.5, 2.0), noise=0.5, seed=9
+            variables=40,
+            edges=60,
+            max_parents=3,
+            kind="continuous",
+            weights=(0.5, 2.0),
+            noise=0.5,
+            random_state=9,
         )
         assert net.graph.n_edges == 60
         assert max(len(net.graph.parents(node)) for node in net.variables) <= 3
@@ -157,20 +163,23 @@ class TestRandom:
         assert set(net.variances.values()) == {0.5}
 
     def test_same_structure_as_the_discrete_one(self):
-        discrete = f2sl.random_network(variables=30, edges=40, seed=5)
-        assert f2sl.random_network(variables=30, edges=40, seed=5, kind="number").graph == discrete.graph
+        discrete = f2sl.random_network(variables=30, edges=40, random_state=5)
+        assert (
+            f2sl.random_network(variables=30, edges=40, random_state=5, kind="continuous").graph
+            == discrete.graph
+        )
 
     @pytest.mark.parametrize(
         ("options", "words"),
         [
-            ({"kind": "linear"}, ["kind", "'number'"]),
-            ({"kind": "number", "states": (2, 3)}, ["states"]),
-            ({"kind": "number", "strength": 0.5}, ["strength"]),
+            ({"kind": "linear"}, ["kind", "'continuous'"]),
+            ({"kind": "continuous", "states": (2, 3)}, ["states"]),
+            ({"kind": "continuous", "strength": 0.5}, ["strength"]),
             ({"weights": (1, 2)}, ["weights"]),
             ({"noise": 2.0}, ["noise"]),
-            ({"kind": "number", "weights": (2.0, 0.5)}, ["most of weights"]),
-            ({"kind": "number", "weights": 1.0}, ["weights", "pair"]),
-            ({"kind": "number", "noise": 0}, ["noise"]),
+            ({"kind": "continuous", "weights": (2.0, 0.5)}, ["most of weights"]),
+            ({"kind": "continuous", "weights": 1.0}, ["weights", "pair"]),
+            ({"kind": "continuous", "noise": 0}, ["noise"]),
         ],
     )
     def test_refusals(self, options, words):

@@ -46,7 +46,7 @@ class TestParts:
     def test_what_it_is(self):
         net = weather()
         assert repr(net) == "BayesianNetwork(4 variables, 3 edges, 23 parameters)"  # 1 + 2 + 2 + 6 * 3
-        assert net.kinds == ("number", "states", "number", "states")
+        assert net.kinds == ("continuous", "discrete", "continuous", "discrete")
         assert net.states == {name: tuple(listed) for name, listed in STATES.items()}
         assert net.equations["sun"].coefficients.shape == (0,)
         assert net.equations["heat"].coefficients[1, 1, 0] == -0.5
@@ -102,7 +102,7 @@ class TestParts:
 
 class TestSampling:
     def test_rows_are_those_of_a_naive_sampler(self):
-        frame = weather().sample(40, seed=3)
+        frame = weather().sample(40, random_state=3)
         raw = [np.random.PCG64([3, i]).random_raw(40).tolist() for i in range(4)]
         share = [[(bits >> 11) * 2.0**-53 for bits in column] for column in raw]
         normal = [[NormalDist().inv_cdf(((bits >> 11) + 0.5) / 2**53) for bits in column] for column in raw]
@@ -117,7 +117,7 @@ class TestSampling:
             assert_allclose([row["sun"], row["heat"]], [sun, heat], atol=1e-9)
 
     def test_moments_by_hand(self):
-        frame = weather().sample(200_000, seed=1)
+        frame = weather().sample(200_000, random_state=1)
         assert list(frame.columns) == ["heat", "out", "sun", "wind"]
         assert abs((frame["out"] == "yes").mean() - 0.25) < 0.005
         assert abs(frame["sun"].mean() - 1) < 0.02
@@ -129,22 +129,22 @@ class TestSampling:
             assert own[["sun", "heat"]].cov().iloc[0, 1] == pytest.approx(4 * coefficient, abs=0.15)
 
     def test_a_sample_is_the_beginning_of_a_larger_one(self, monkeypatch):
-        large = sample_table(weather(), 1000, seed=4)
+        large = sample_table(weather(), 1000, random_state=4)
         monkeypatch.setattr("f2sl.network.sampling.BLOCK", 64)
-        small = sample_table(weather(), 300, seed=4)
+        small = sample_table(weather(), 300, random_state=4)
         assert np.array_equal(small.codes, large.codes[:, :300])
         assert np.array_equal(small.numbers, large.numbers[:, :300])
-        assert not np.array_equal(sample_table(weather(), 300, seed=5).numbers, small.numbers)
-        assert repr(small) == "Table(2 columns of states and 2 of numbers, 300 rows, in memory)"
+        assert not np.array_equal(sample_table(weather(), 300, random_state=5).numbers, small.numbers)
+        assert repr(small) == "Table(2 discrete and 2 continuous columns, 300 rows, in memory)"
 
     def test_without_pandas_a_sample_is_a_pyarrow_table(self, monkeypatch):
-        frame = weather().sample(20, seed=1)
+        frame = weather().sample(20, random_state=1)
         monkeypatch.setitem(sys.modules, "pandas", None)
-        table = weather().sample(20, seed=1)
+        table = weather().sample(20, random_state=1)
         assert table.to_pydict() == {name: frame[name].tolist() for name in frame}
 
     def test_a_sample_is_read_as_what_it_is(self):
-        table = f2sl.open_table(weather().sample(50, seed=1))
+        table = f2sl.open_table(weather().sample(50, random_state=1))
         assert table.kinds == weather().kinds
         assert table.states[3] == ("none", "some", "much")
 
@@ -155,7 +155,7 @@ class TestLikelihood:
         first = math.log(0.25 * 0.25) + stats.norm(1, 2).logpdf(3) + stats.norm(3 + 3, 3).logpdf(7)
         second = math.log(0.75 * 0.5) + stats.norm(1, 2).logpdf(0) + stats.norm(-1, 2).logpdf(1.5)
         assert weather().log_likelihood(data) == pytest.approx(first + second, rel=1e-12)
-        table = f2sl.open_table(data, kinds={"sun": "number", "heat": "number"})
+        table = f2sl.open_table(data, kinds={"sun": "continuous", "heat": "continuous"})
         assert weather().log_likelihood(table) == pytest.approx(first + second, rel=1e-12)
 
     def test_whole_numbers_are_numbers_to_a_network_that_has_numbers(self):
@@ -176,7 +176,7 @@ class TestLikelihood:
 
     def test_a_table_with_another_kind_is_refused(self):
         table = f2sl.open_table({"a": ["x", "y"]})
-        with pytest.raises(f2sl.DataError, match="column 'a' holds states"):
+        with pytest.raises(f2sl.DataError, match="column 'a' is discrete"):
             f2sl.GaussianNetwork(f2sl.DAG(["a"]), {}, {"a": 1.0}).log_likelihood(table)
 
 
@@ -197,7 +197,7 @@ class TestFit:
     @pytest.mark.parametrize("rows", [30, 2000])
     @pytest.mark.parametrize("ess", [1, 10])
     def test_equations_are_those_of_weighted_least_squares(self, rows, ess):
-        frame = weather().sample(rows, seed=2)
+        frame = weather().sample(rows, random_state=2)
         frame["sun"] += 1e4  # far from 0 for its spread
         fitted = BayesianNetwork.fit(GRAPH, frame, ess)
         assert fitted.parents("heat") == ("out", "sun", "wind")
@@ -215,8 +215,8 @@ class TestFit:
     def test_comes_back_to_the_truth(self):
         true = weather()
         with pytest.raises(f2sl.OptionError, match=r"fit has no option 'bins'.*open_table\(data"):
-            BayesianNetwork.fit(true.graph, true.sample(10, seed=8), bins=3)
-        fitted = BayesianNetwork.fit(true.graph, true.sample(100_000, seed=8))
+            BayesianNetwork.fit(true.graph, true.sample(10, random_state=8), bins=3)
+        fitted = BayesianNetwork.fit(true.graph, true.sample(100_000, random_state=8))
         for found, expected in zip(fitted.equations["heat"], true.equations["heat"], strict=True):
             assert_allclose(found, expected, rtol=0.05, atol=0.1)
         assert_allclose(fitted.tables["wind"], true.tables["wind"], atol=0.01)
@@ -259,12 +259,12 @@ class TestFit:
 
     @pytest.mark.parametrize("engine", ["memory", "stream"])
     def test_from_the_table_that_was_learned_from(self, engine, tmp_path):
-        frame = weather().sample(500, seed=2)
+        frame = weather().sample(500, random_state=2)
         frame.to_csv(tmp_path / "weather.csv", index=False)
         graph = f2sl.DAG([*frame], [("out", "heat"), ("sun", "wind")])
         with f2sl.open_table(tmp_path / "weather.csv", bins={"sun": 3}, engine=engine) as table:
             fitted = BayesianNetwork.fit(graph, table)
-            assert fitted.kinds == ("number", "states", "states", "states")
+            assert fitted.kinds == ("continuous", "discrete", "discrete", "discrete")
             assert fitted.states["sun"] == tuple(map(str, table.states[table.names.index("sun")]))
             assert math.isfinite(fitted.log_likelihood(table))
         assert fitted.tables["wind"].shape == (3, 3)
@@ -328,19 +328,19 @@ class TestFit:
         assert model.network(other, names=list(rows)) == model.network(rows)
 
     def test_edges_from_numbers_to_states_are_named(self):
-        frame = weather().sample(50, seed=1)
+        frame = weather().sample(50, random_state=1)
         graph = f2sl.DAG([*frame], [("sun", "wind"), ("heat", "out"), ("out", "wind")])
         with pytest.raises(f2sl.DataError, match="heat -> out, sun -> wind"):
             BayesianNetwork.fit(graph, frame)
 
     def test_gaussian_networks_are_fitted_to_numbers(self):
-        true = f2sl.random_network(variables=6, edges=7, kind="number", seed=3)
-        frame = true.sample(50_000, seed=1) + 3
+        true = f2sl.random_network(variables=6, edges=7, kind="continuous", random_state=3)
+        frame = true.sample(50_000, random_state=1) + 3
         fitted = f2sl.GaussianNetwork.fit(true.graph, frame)
         assert type(fitted) is f2sl.GaussianNetwork
         assert_allclose(fitted.weights(), true.weights(), atol=0.05)
         assert fitted == BayesianNetwork.fit(true.graph, frame)
-        assert_allclose(fitted.sample(50_000, seed=2).mean(), 3, atol=0.15)
+        assert_allclose(fitted.sample(50_000, random_state=2).mean(), 3, atol=0.15)
         assert fitted.log_likelihood(frame) >= true.log_likelihood(frame - 3)
         whole = {"a": [1, 2, 4], "b": [2, 1, 9]}
         assert f2sl.GaussianNetwork.fit(f2sl.DAG(["a", "b"]), whole).variances["a"] == pytest.approx(14 / 9)
@@ -478,20 +478,22 @@ class TestFiles:
 class TestRandom:
     @pytest.mark.parametrize("share", [0, 0.25, 0.5, 0.75, 1])
     def test_what_was_asked_for(self, share):
-        net = f2sl.random_network(40, 50, 3, (2, 4), kind="mixed", share_numbers=share, seed=4)
+        net = f2sl.random_network(40, 50, 3, (2, 4), kind="mixed", share_continuous=share, random_state=4)
         assert net.graph.n_edges == 50
         assert max(len(net.graph.parents(node)) for node in net.variables) <= 3
-        assert net.kinds.count("number") == 40 * share
+        assert net.kinds.count("continuous") == 40 * share
         assert all(2 <= len(listed) <= 4 for listed in net.states.values())
 
     def test_numbers_have_one_scale(self):
-        net = f2sl.random_network(60, 90, kind="mixed", share_numbers=0.7, seed=2)
-        frame = net.sample(50_000, seed=3)[list(net.equations)]
+        net = f2sl.random_network(60, 90, kind="mixed", share_continuous=0.7, random_state=2)
+        frame = net.sample(50_000, random_state=3)[list(net.equations)]
         assert_allclose(frame.mean(), 0, atol=0.06)
         assert_allclose(frame.var(), 1, atol=0.08)
 
     def test_effects_are_visible(self):
-        net = f2sl.random_network(60, 90, kind="mixed", weights=(0.5, 1.5), noise=2.0, varying=0, seed=2)
+        net = f2sl.random_network(
+            60, 90, kind="mixed", weights=(0.5, 1.5), noise=2.0, varying=0, random_state=2
+        )
         for name, (intercepts, coefficients, variances) in net.equations.items():
             scale = np.sqrt(2.0 / variances.flat[0])
             assert_allclose(variances, variances.flat[0])
@@ -508,7 +510,7 @@ class TestRandom:
             assert_allclose(coefficients, np.broadcast_to(coefficients[(0,) * intercepts.ndim], sizes.shape))
 
     def test_coefficients_that_vary_do_so_with_one_parent(self):
-        net = f2sl.random_network(80, 140, kind="mixed", varying=1, seed=6)
+        net = f2sl.random_network(80, 140, kind="mixed", varying=1, random_state=6)
         both = 0
         for intercepts, coefficients, _ in net.equations.values():
             if not intercepts.ndim or not coefficients.shape[-1]:
@@ -521,23 +523,23 @@ class TestRandom:
         assert both > 5
 
     def test_the_same_network_on_every_machine(self):
-        net = f2sl.random_network(30, 40, kind="mixed", seed=1)
-        assert net == f2sl.random_network(30, 40, kind="mixed", seed=1)
-        assert net != f2sl.random_network(30, 40, kind="mixed", seed=2)
-        table = sample_table(net, 500, seed=1)
+        net = f2sl.random_network(30, 40, kind="mixed", random_state=1)
+        assert net == f2sl.random_network(30, 40, kind="mixed", random_state=1)
+        assert net != f2sl.random_network(30, 40, kind="mixed", random_state=2)
+        table = sample_table(net, 500, random_state=1)
         digest = hashlib.sha256(table.codes.tobytes() + table.numbers.astype("<f8").tobytes()).hexdigest()
         assert digest == PINNED
 
     @pytest.mark.parametrize(
         ("options", "words"),
         [
-            ({"kind": "states", "share_numbers": 0.5}, "share_numbers is not an option"),
-            ({"kind": "number", "varying": 0.5}, "varying is not an option"),
-            ({"kind": "mixed", "share_numbers": 1.5}, "share_numbers must be a number from 0 to 1"),
+            ({"kind": "discrete", "share_continuous": 0.5}, "share_continuous is not an option"),
+            ({"kind": "continuous", "varying": 0.5}, "varying is not an option"),
+            ({"kind": "mixed", "share_continuous": 1.5}, "share_continuous must be a number from 0 to 1"),
             ({"kind": "mixed", "varying": -1}, "varying must be a number from 0 to 1"),
             ({"kind": "mixed", "weights": 3}, "weights must be a pair"),
             ({"kind": "mixed", "noise": 0}, "noise must be"),
-            ({"kind": "discrete"}, "kind must be one of 'states', 'number', 'mixed'"),
+            ({"kind": "binary"}, "kind must be one of 'discrete', 'continuous', 'mixed'"),
         ],
     )
     def test_refusals(self, options, words):
@@ -554,9 +556,9 @@ class TestObserved:
     @pytest.mark.parametrize("ordered", [False, True])
     def test_numbers_are_means_of_states_and_noise(self, ordered):
         alarm = f2sl.load_network("alarm")
-        noisy = observed_as_numbers(alarm, 0.5, seed=3, noise=0.2, ordered=ordered)
+        noisy = observed_as_numbers(alarm, 0.5, random_state=3, noise=0.2, ordered=ordered)
         assert len(noisy.equations) == 19  # of 37
-        frame, true = noisy.sample(20_000, seed=5), alarm.sample(20_000, seed=5)
+        frame, true = noisy.sample(20_000, random_state=5), alarm.sample(20_000, random_state=5)
         orders = []
         for name in alarm.variables:
             if name not in noisy.equations:
@@ -575,7 +577,7 @@ class TestObserved:
         asia = f2sl.load_network("asia")
         assert observed_as_numbers(asia, 0) == asia
         assert len(observed_as_numbers(asia, 1).equations) == 8
-        assert observed_as_numbers(asia, seed=1) == observed_as_numbers(asia, seed=1)
-        assert observed_as_numbers(asia, seed=1) != observed_as_numbers(asia, seed=2)
+        assert observed_as_numbers(asia, random_state=1) == observed_as_numbers(asia, random_state=1)
+        assert observed_as_numbers(asia, random_state=1) != observed_as_numbers(asia, random_state=2)
         with pytest.raises(f2sl.OptionError, match="share must be a number from 0 to 1"):
             observed_as_numbers(asia, 2)

@@ -105,7 +105,7 @@ class Sampled:
 
     def __init__(self, name):
         self.network = bundled(name)
-        self.frame = self.network.sample(1000, seed=1)
+        self.frame = self.network.sample(1000, random_state=1)
         self.table = f2sl.open_table(self.frame).in_name_order()
         number = {variable: i for i, variable in enumerate(self.table.names)}
         self.families = [
@@ -147,7 +147,7 @@ def test_independence_tests_are_those_of_scipy(sampled, kind, size):
     rng = np.random.default_rng(size)
     n = sampled.table.n_variables
     chosen = [rng.permutation(n)[: size + 2] for _ in range(25)]
-    # Neighbours, too: strong dependences, with the statistics far out.
+    # Neighbors, too: strong dependences, with the statistics far out.
     for child, parents in sampled.families:
         others = [v for v in range(n) if v != child and v not in parents]
         chosen += [[child, parent, *others[:size]] for parent in parents]

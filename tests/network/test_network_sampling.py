@@ -43,9 +43,11 @@ def as_rows(table):
     ]
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2**70])
-def test_rows_are_those_of_the_naive_sampler(seed):
-    assert as_rows(sample_table(build(SPRINKLER), 300, seed)) == naive.sample(SPRINKLER, 300, seed)
+@pytest.mark.parametrize("random_state", [0, 1, 2**70])
+def test_rows_are_those_of_the_naive_sampler(random_state):
+    assert as_rows(sample_table(build(SPRINKLER), 300, random_state)) == naive.sample(
+        SPRINKLER, 300, random_state
+    )
 
 
 @pytest.mark.parametrize("name", ["asia", "child", "water", "pathfinder"])
@@ -57,24 +59,27 @@ def test_rows_of_bundled_networks_are_those_of_the_naive_sampler(name):
 def test_the_same_rows_on_every_machine():
     # The checksum of naive.sample(SPRINKLER, 64, 5), exact fractions compared with raw PCG64 output.
     pinned = "135f1e07a5cce100043862d2cc9a1e327bb191e98e46d579236c52765ea1eb1e"
-    for rows in (naive.sample(SPRINKLER, 64, 5), build(SPRINKLER).sample(64, seed=5).to_numpy().tolist()):
+    for rows in (
+        naive.sample(SPRINKLER, 64, 5),
+        build(SPRINKLER).sample(64, random_state=5).to_numpy().tolist(),
+    ):
         text = "\n".join(",".join(row) for row in rows)
         assert hashlib.sha256(text.encode()).hexdigest() == pinned
 
 
 def test_a_sample_is_the_beginning_of_a_larger_one(monkeypatch):
     network = f2sl.load_network("insurance")
-    large = sample_table(network, 5000, seed=4).codes
+    large = sample_table(network, 5000, random_state=4).codes
     monkeypatch.setattr("f2sl.network.sampling.BLOCK", 64)
-    assert np.array_equal(sample_table(network, 1001, seed=4).codes, large[:, :1001])
-    assert not np.array_equal(sample_table(network, 5000, seed=5).codes, large)
+    assert np.array_equal(sample_table(network, 1001, random_state=4).codes, large[:, :1001])
+    assert not np.array_equal(sample_table(network, 5000, random_state=5).codes, large)
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_frequencies_are_the_joint_probabilities(seed):
+@pytest.mark.parametrize("random_state", [1, 2])
+def test_frequencies_are_the_joint_probabilities(random_state):
     n = 200_000
     network = build(SPRINKLER)
-    counts = network.sample(n, seed=seed).value_counts()
+    counts = network.sample(n, random_state=random_state).value_counts()
     expected = {states: n * p for states, p in naive.joint(SPRINKLER) if p > 0}
     observed = {states: int(counts.get(states, 0)) for states in expected}
     assert sum(observed.values()) == n  # what is impossible does not occur
@@ -84,7 +89,7 @@ def test_frequencies_are_the_joint_probabilities(seed):
 def test_frequencies_of_asia_are_its_joint_probabilities():
     n = 100_000
     network = f2sl.load_network("asia")
-    codes = sample_table(network, n, seed=1).codes
+    codes = sample_table(network, n, random_state=1).codes
     observed = np.bincount(np.ravel_multi_index(tuple(codes), (2,) * 8), minlength=256)
     expected = n * np.array([p for _, p in naive.joint(as_naive(network))])
     rare = expected < 5
@@ -100,7 +105,7 @@ def test_rows_that_do_not_quite_sum_to_one_are_divided_by_their_sum():
 
 def test_a_sample_is_a_frame_of_all_declared_states():
     network = build(SPRINKLER)
-    frame = network.sample(3, seed=1)
+    frame = network.sample(3, random_state=1)
     assert list(frame.columns) == ["wet", "rain", "sprinkler"]
     assert {name: tuple(frame[name].cat.categories) for name in frame} == network.states
     assert f2sl.open_table(frame).states == tuple(network.states.values())
@@ -109,9 +114,9 @@ def test_a_sample_is_a_frame_of_all_declared_states():
 def test_without_pandas_a_sample_is_a_pyarrow_table(monkeypatch):
     import pyarrow as pa
 
-    frame = build(SPRINKLER).sample(50, seed=1)
+    frame = build(SPRINKLER).sample(50, random_state=1)
     monkeypatch.setitem(sys.modules, "pandas", None)
-    table = build(SPRINKLER).sample(50, seed=1)
+    table = build(SPRINKLER).sample(50, random_state=1)
     assert isinstance(table, pa.Table)
     assert f2sl.open_table(table).states == tuple(build(SPRINKLER).states.values())
     assert table.to_pydict() == {name: frame[name].tolist() for name in frame}
@@ -143,10 +148,10 @@ def test_rows_must_be_a_whole_number_of_at_least_1(rows):
         build(SPRINKLER).sample(rows)
 
 
-@pytest.mark.parametrize("seed", [-1, 0.5, None])
-def test_a_seed_is_a_whole_number(seed):
-    with pytest.raises(OptionError, match="seed must be a whole number"):
-        build(SPRINKLER).sample(1, seed)
+@pytest.mark.parametrize("random_state", [-1, 0.5, None])
+def test_a_seed_is_a_whole_number(random_state):
+    with pytest.raises(OptionError, match="random_state must be a whole number"):
+        build(SPRINKLER).sample(1, random_state)
 
 
 def test_log_likelihood_by_hand():
@@ -159,7 +164,7 @@ def test_log_likelihood_by_hand():
 
 def test_log_likelihood_is_that_of_the_naive_twin():
     network = f2sl.load_network("child")
-    frame = network.sample(200, seed=2)
+    frame = network.sample(200, random_state=2)
     expected = naive.log_likelihood(as_naive(network), frame.to_numpy().tolist())
     assert network.log_likelihood(frame) == pytest.approx(expected, rel=1e-12)
     assert network.log_likelihood(frame[sorted(frame.columns)]) == pytest.approx(expected, rel=1e-12)
@@ -213,7 +218,7 @@ def test_data_that_do_not_fit_a_network():
 @pytest.mark.parametrize("rows", [5, 400])
 def test_fit_is_that_of_the_naive_twin(ess, rows):
     true = build(SPRINKLER)
-    frame = true.sample(rows, seed=6)
+    frame = true.sample(rows, random_state=6)
     fitted = BayesianNetwork.fit(true.graph, frame, equivalent_sample_size=ess)
     # The fitted tables have the parents in the order of the graph's nodes.
     structure = {name: (true.states[name], tuple(true.graph.parents(name))) for name in true.variables}
@@ -250,7 +255,7 @@ def test_fit_with_states_in_an_order_of_ones_own():
 
 def test_what_a_file_has_forgotten_of_the_states_is_known_from_a_network(tmp_path):
     true = f2sl.load_network("alarm")
-    frame = true.sample(300, seed=1)
+    frame = true.sample(300, random_state=1)
     frame.to_csv(tmp_path / "alarm.csv", index=False)
     plain = BayesianNetwork.fit(true.graph, tmp_path / "alarm.csv")
     assert plain.states["HISTORY"] == ("False", "True")
@@ -263,7 +268,7 @@ def test_what_a_file_has_forgotten_of_the_states_is_known_from_a_network(tmp_pat
 
 def test_fit_comes_back_to_the_truth():
     true = f2sl.load_network("asia")
-    fitted = BayesianNetwork.fit(true.graph, true.sample(200_000, seed=8), equivalent_sample_size=1)
+    fitted = BayesianNetwork.fit(true.graph, true.sample(200_000, random_state=8), equivalent_sample_size=1)
     assert fitted.parents("dysp") == true.parents("dysp")
     np.testing.assert_allclose(fitted.tables["dysp"], true.tables["dysp"], atol=0.02)
 

@@ -27,10 +27,10 @@ N = 4
 ARCS = list(permutations(range(N), 2))
 
 
-def acyclic(arcs):
-    left, arcs = set(range(N)), set(arcs)
+def acyclic(directed_edges):
+    left, directed_edges = set(range(N)), set(directed_edges)
     while left:
-        sources = {v for v in left if not any(b == v and a in left for a, b in arcs)}
+        sources = {v for v in left if not any(b == v and a in left for a, b in directed_edges)}
         if not sources:
             return False
         left -= sources
@@ -39,10 +39,10 @@ def acyclic(arcs):
 
 def all_dags():
     """List all DAGs over four variables, as sets of arcs: 543 of them (Robinson 1973)."""
-    links = list(combinations(range(N), 2))
+    adjacencies = list(combinations(range(N), 2))
     graphs = (
-        {(a, b) if way == 1 else (b, a) for (a, b), way in zip(links, ways, strict=True) if way}
-        for ways in product((0, 1, 2), repeat=len(links))
+        {(a, b) if way == 1 else (b, a) for (a, b), way in zip(adjacencies, ways, strict=True) if way}
+        for ways in product((0, 1, 2), repeat=len(adjacencies))
     )
     return [graph for graph in graphs if acyclic(graph)]
 
@@ -62,8 +62,8 @@ def keeps(graph, forbidden, required):
 def rules(draw):
     """Draw forbidden and required arcs that some DAG keeps."""
     truth = draw(st.sampled_from(DAGS))
-    required = {arc for arc in sorted(truth) if draw(st.integers(0, 3)) == 0}
-    forbidden = {arc for arc in ARCS if arc not in required and draw(st.integers(0, 2)) == 0}
+    required = {edge for edge in sorted(truth) if draw(st.integers(0, 3)) == 0}
+    forbidden = {edge for edge in ARCS if edge not in required and draw(st.integers(0, 2)) == 0}
     return forbidden, required
 
 
@@ -79,18 +79,18 @@ class TestQuestions:
         known = Constraints.of(N, forbidden, required)
         never = forbidden | {(b, a) for a, b in required}
         parents, children = np.array(ARCS).T
-        assert known.allows(parents, children).tolist() == [arc not in never for arc in ARCS]
-        assert known.requires(parents, children).tolist() == [arc in required for arc in ARCS]
+        assert known.allows(parents, children).tolist() == [edge not in never for edge in ARCS]
+        assert known.requires(parents, children).tolist() == [edge in required for edge in ARCS]
         if known:
             matrix = known.matrix()
-            assert [bool(matrix[arc]) for arc in ARCS] == [arc not in never for arc in ARCS]
-        links = [not {(a, b), (b, a)} <= never for a, b in ARCS]
-        assert known.allows_link(parents, children).tolist() == links
+            assert [bool(matrix[edge]) for edge in ARCS] == [edge not in never for edge in ARCS]
+        adjacencies = [not {(a, b), (b, a)} <= never for a, b in ARCS]
+        assert known.allows_adjacency(parents, children).tolist() == adjacencies
         for v in range(N):
             assert known.required_parents(v).tolist() == sorted(u for u, w in required if w == v)
 
     def test_some_of_the_variables(self):
-        some = Constraints.of(4, [(0, 1), (2, 3)], [(3, 1)]).some(np.array([1, 3]))
+        some = Constraints.of(4, [(0, 1), (2, 3)], [(3, 1)]).restrict_to(np.array([1, 3]))
         assert some.required.tolist() == [[1, 0]]
         assert some.forbidden.tolist() == [1]  # 0 -> 1, the opposite of what is required
 
@@ -100,9 +100,9 @@ class TestSearches:
     """Each search finds a graph that keeps the rules; the exact one finds the best that does."""
 
     @given(rules(), st.integers(0, 1000))
-    def test_exact_search_finds_the_best_that_is_allowed(self, drawn, seed):
+    def test_exact_search_finds_the_best_that_is_allowed(self, drawn, random_state):
         known = Constraints.of(N, *drawn)
-        with make_engine(related_codes(seed, 60, N, 3)) as engine:
+        with make_engine(related_codes(random_state, 60, N, 3)) as engine:
             scores = make_set_scores(engine)
             members = np.arange(N)
             lattice = count_lattice(scores, members, constraints=known)
@@ -114,14 +114,14 @@ class TestSearches:
         assert found.scores[0] * scores.unit == pytest.approx(best, abs=1e-6)
 
     @given(rules(), st.integers(0, 1000))
-    def test_hill_climbing(self, drawn, seed):
+    def test_hill_climbing(self, drawn, random_state):
         known = Constraints.of(N, *drawn)
-        with make_engine(related_codes(seed, 60, N, 3)) as engine:
+        with make_engine(related_codes(random_state, 60, N, 3)) as engine:
             families = make_score(engine)
             free = {(a, b) for a, b in hill_climb(families, N, np.array(ARCS)[::2]).arrows.tolist()}
-            links = np.array(list(combinations(range(N), 2)))
+            adjacencies = np.array(list(combinations(range(N), 2)))
             found = hill_climb(
-                families, N, links, start=np.array(sorted(free)).reshape(-1, 2), constraints=known
+                families, N, adjacencies, start=np.array(sorted(free)).reshape(-1, 2), constraints=known
             )
             graph = {(u, v) for u, v in found.arrows.tolist()}
             assert keeps(graph, *drawn) and acyclic(graph)
@@ -131,18 +131,18 @@ class TestSearches:
             assert all(score_of(families, other) <= found.score + 1e-6 for other in better)
 
     @given(rules(), st.integers(0, 1000))
-    def test_orders(self, drawn, seed):
+    def test_orders(self, drawn, random_state):
         # All sets of up to two parents are scored, so that the best graph is among those searched.
         small = [graph for graph in DAGS if keeps(graph, *drawn) and most_parents(graph) <= 2]
         assume(small)
         known = Constraints.of(N, *drawn)
         start = np.arange(0, N * (N - 1) + 1, N - 1)
         candidates = np.concatenate([np.delete(np.arange(N), v) for v in range(N)])
-        with make_engine(related_codes(seed, 60, N, 3)) as engine:
+        with make_engine(related_codes(random_state, 60, N, 3)) as engine:
             families = make_score(engine)
             sets = parent_sets(families, start, candidates, max_parents=2, constraints=known)
             orders = [np.arange(N), np.arange(N)[::-1]]
-            found = search_orders(sets, start, candidates, orders, kicks=20, constraints=known)
+            found = search_orders(sets, start, candidates, orders, perturbations=20, constraints=known)
             graph = {(u, v) for u, v in found.arrows.tolist()}
             assert keeps(graph, *drawn) and acyclic(graph)
             best = max(score_of(families, other) for other in small)

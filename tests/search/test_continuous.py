@@ -16,8 +16,8 @@ from f2sl.search.threshold import acyclic_part, is_acyclic
 NOTEARS = {"lambda1": 0.1, "max_iter": 100, "h_tol": 1e-8, "rho_max": 1e16}
 
 
-def matrices(size, seed, scale=1.0, zeros=0.3):
-    rng = np.random.default_rng(seed)
+def matrices(size, random_state, scale=1.0, zeros=0.3):
+    rng = np.random.default_rng(random_state)
     weights = rng.normal(size=(size, size)) * scale
     weights[rng.random((size, size)) < zeros] = 0.0
     np.fill_diagonal(weights, 0.0)
@@ -27,11 +27,11 @@ def matrices(size, seed, scale=1.0, zeros=0.3):
 def differences(function, weights, step=1e-6):
     """The gradient by central differences."""
     gradient = np.empty_like(weights)
-    for place in np.ndindex(*weights.shape):
+    for position in np.ndindex(*weights.shape):
         up, down = weights.copy(), weights.copy()
-        up[place] += step
-        down[place] -= step
-        gradient[place] = (function(up) - function(down)) / (2 * step)
+        up[position] += step
+        down[position] -= step
+        gradient[position] = (function(up) - function(down)) / (2 * step)
     return gradient
 
 
@@ -39,25 +39,25 @@ def nobody(weights, share):
     pass
 
 
-@given(seed=st.integers(0, 10**6), size=st.integers(1, 5), rows=st.integers(1, 8))
-def test_loss_is_that_of_the_samples(seed, size, rows):
-    samples = np.random.default_rng(seed).normal(size=(rows, size))
-    weights = matrices(size, seed)
+@given(random_state=st.integers(0, 10**6), size=st.integers(1, 5), rows=st.integers(1, 8))
+def test_loss_is_that_of_the_samples(random_state, size, rows):
+    samples = np.random.default_rng(random_state).normal(size=(rows, size))
+    weights = matrices(size, random_state)
     covariance = np.cov(samples.T, bias=True).reshape(size, size)
     expected = naive.loss(weights.tolist(), samples.tolist())
     assert least_squares(weights, covariance)[0] == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
-@given(seed=st.integers(0, 10**6), size=st.integers(1, 5))
-def test_trace_of_the_exponential(seed, size):
-    weights = matrices(size, seed)
+@given(random_state=st.integers(0, 10**6), size=st.integers(1, 5))
+def test_trace_of_the_exponential(random_state, size):
+    weights = matrices(size, random_state)
     expected = naive.trace_exponential(weights.tolist())
     assert trace_exponential(weights)[0] == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
-@given(seed=st.integers(0, 10**6), size=st.integers(1, 5), s=st.sampled_from([0.6, 1.0]))
-def test_log_determinant(seed, size, s):
-    weights = matrices(size, seed, scale=0.3)
+@given(random_state=st.integers(0, 10**6), size=st.integers(1, 5), s=st.sampled_from([0.6, 1.0]))
+def test_log_determinant(random_state, size, s):
+    weights = matrices(size, random_state, scale=0.3)
     found = log_determinant(weights, s)
     largest = max(abs(np.linalg.eigvals(weights * weights)))
     if largest < s - 1e-9:
@@ -66,10 +66,10 @@ def test_log_determinant(seed, size, s):
         assert found is None
 
 
-@given(seed=st.integers(0, 10**6), size=st.integers(2, 5))
-def test_gradients(seed, size):
-    weights = matrices(size, seed, scale=0.3)
-    factor = np.random.default_rng(seed).normal(size=(size, size))
+@given(random_state=st.integers(0, 10**6), size=st.integers(2, 5))
+def test_gradients(random_state, size):
+    weights = matrices(size, random_state, scale=0.3)
+    factor = np.random.default_rng(random_state).normal(size=(size, size))
     covariance = factor @ factor.T
     functions = [lambda w: least_squares(w, covariance), trace_exponential]
     if max(abs(np.linalg.eigvals(weights * weights))) < 0.9:
@@ -155,9 +155,9 @@ class TestThreshold:
         assert found.tolist() == [[0.0, 0.5, 0.0], [0.0, 0.0, -0.3], [0.0, 0.0, 0.0]]
         assert threshold == 0.3
 
-    @given(seed=st.integers(0, 10**6), size=st.integers(1, 6))
-    def test_no_cycle_is_left_and_no_more_is_dropped_than_need_be(self, seed, size):
-        weights = matrices(size, seed, zeros=0.5).round(1)
+    @given(random_state=st.integers(0, 10**6), size=st.integers(1, 6))
+    def test_no_cycle_is_left_and_no_more_is_dropped_than_need_be(self, random_state, size):
+        weights = matrices(size, random_state, zeros=0.5).round(1)
         found, threshold = acyclic_part(weights, 0.2)
         assert is_acyclic(found)
         assert not naive.has_cycle(found.tolist())
@@ -166,8 +166,8 @@ class TestThreshold:
             below = np.nextafter(threshold, 0)
             assert naive.has_cycle(np.where(abs(weights) >= below, weights, 0.0).tolist())
 
-    @given(seed=st.integers(0, 10**6), size=st.integers(1, 6))
-    def test_acyclic(self, seed, size):
-        weights = matrices(size, seed, zeros=0.7)
+    @given(random_state=st.integers(0, 10**6), size=st.integers(1, 6))
+    def test_acyclic(self, random_state, size):
+        weights = matrices(size, random_state, zeros=0.7)
         assert is_acyclic(weights) == (not naive.has_cycle(weights.tolist()))
         assert not is_acyclic(np.eye(size))

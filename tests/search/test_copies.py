@@ -54,10 +54,10 @@ def test_candidates_and_orders_of_originals(drawn, data):
     assert with_copies(np.array(order), first).tolist() == whole
 
 
-def sampled(name, seed, rows=3000):
+def sampled(name, random_state, rows=3000):
     """Rows of a network with new names at random, a third of the columns twice."""
-    frame = f2sl.load_network(name).sample(rows, seed=seed)
-    draws, n = np.random.default_rng(seed), frame.shape[1]
+    frame = f2sl.load_network(name).sample(rows, random_state=random_state)
+    draws, n = np.random.default_rng(random_state), frame.shape[1]
     names = [f"V{number:03d}" for number in draws.permutation(2 * n)]
     frame.columns = names[:n]
     for k in draws.choice(n, max(1, n // 3), replace=False):
@@ -66,11 +66,11 @@ def sampled(name, seed, rows=3000):
 
 
 @pytest.mark.parametrize(
-    ("name", "seed", "least"), [("hailfinder", 1, 50.0), ("asia", 1, 0.0), ("child", 2, 0.0)]
+    ("name", "random_state", "least"), [("hailfinder", 1, 50.0), ("asia", 1, 0.0), ("child", 2, 0.0)]
 )
-def test_score_with_moved_copies_is_never_lower(name, seed, least, monkeypatch):
+def test_score_with_moved_copies_is_never_lower(name, random_state, least, monkeypatch):
     """On hailfinder no single variable's move leads to the better graph; joint moves do."""
-    frame = sampled(name, seed)
+    frame = sampled(name, random_state)
     with_moves = {measure: f2sl.learn(frame, "f2sl-h", measure=measure) for measure in ("auto", "mi")}
     monkeypatch.setattr(OnDemand, "move_copies", lambda self, best, *_: best)
     for measure, model in with_moves.items():

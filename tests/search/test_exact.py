@@ -53,8 +53,8 @@ def test_any_values_with_ties(data, n, most):
 
 
 def test_the_two_naive_searches_agree():
-    for seed in range(4):
-        codes = related_codes(seed, 25, 4)
+    for random_state in range(4):
+        codes = related_codes(random_state, 25, 4)
         cardinalities = [int(row.max()) + 1 for row in codes]
         for most in (None, 1):
             scores = naive_families(codes, cardinalities, "bdeu")
@@ -73,11 +73,11 @@ def naive_families(codes, cardinalities, score):
     return family
 
 
-def random_problem(seed):
+def random_problem(random_state):
     """Few rows of three to six variables with copies, functions, constants and states that do not occur."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     n = int(rng.integers(3, 7))
-    codes = related_codes(seed, int(rng.integers(2, 80)), n, most_states=5)
+    codes = related_codes(random_state, int(rng.integers(2, 80)), n, most_states=5)
     if rng.random() < 0.3:
         codes[rng.integers(n)] = 0
     cardinalities = codes.max(axis=1) + 1 + (rng.random(n) < 0.15)
@@ -89,18 +89,18 @@ def random_problem(seed):
 def test_best_of_all_dags_on_200_random_tables(block):
     # All DAGs are listed up to four variables; from five on (29,281 and 3,781,503 DAGs) all orders, each
     # variable with its best parents among those before it: every DAG has such an order.
-    for seed in range(20 * block, 20 * block + 20):
-        codes, cardinalities, most = random_problem(seed)
-        n, score = len(codes), ("bdeu", "bic")[seed % 2]
+    for random_state in range(20 * block, 20 * block + 20):
+        codes, cardinalities, most = random_problem(random_state)
+        n, score = len(codes), ("bdeu", "bic")[random_state % 2]
         family = naive_families(codes, cardinalities, score)
         search = naive_exact.best_score_of_all_dags if n <= 4 else naive_exact.best_score_of_all_orders
         best = search(n, family, most)
         model = f2sl.ExactSearch(score=score, max_parents=most).fit(make_table(codes, cardinalities))
-        assert model.score_ == pytest.approx(best, rel=1e-9, abs=1e-9), seed
+        assert model.score_ == pytest.approx(best, rel=1e-9, abs=1e-9), random_state
         number = {name: v for v, name in enumerate(model.dag_.nodes)}
         parents = {v: sorted(number[p] for p in model.dag_.parents(name)) for name, v in number.items()}
         own = sum(family(v, tuple(p)) for v, p in parents.items())
-        assert own == pytest.approx(best, rel=1e-9, abs=1e-9), seed
+        assert own == pytest.approx(best, rel=1e-9, abs=1e-9), random_state
         assert most is None or max(map(len, parents.values())) <= most
         assert model.dag_ == model.dag_.to_cpdag().to_dag()
         assert all(not model.dag_.adjacent(name) for name, v in number.items() if cardinalities[v] == 1)
@@ -164,7 +164,7 @@ def all_families(engine, score):
 @compiled_only
 @pytest.mark.parametrize("name", NETWORKS)
 def test_no_worse_than_hill_climbing_from_100_starts(name):
-    table = f2sl.open_table(f2sl.load_network(name).sample(5000, seed=1)).in_name_order()
+    table = f2sl.open_table(f2sl.load_network(name).sample(5000, random_state=1)).in_name_order()
     engine = make_engine(table.codes, table.cardinalities)
     known = all_families(engine, "bdeu")
     n, rng = table.n_variables, np.random.default_rng(0)
@@ -172,9 +172,11 @@ def test_no_worse_than_hill_climbing_from_100_starts(name):
     for _ in range(100):
         order = rng.permutation(n)
         starts = [[] for _ in range(n)]
-        for place in range(1, n):
-            before = order[:place].tolist()
-            starts[order[place]] = rng.choice(before, min(place, rng.integers(0, 4)), replace=False).tolist()
+        for position in range(1, n):
+            before = order[:position].tolist()
+            starts[order[position]] = rng.choice(
+                before, min(position, rng.integers(0, 4)), replace=False
+            ).tolist()
         reached.append(naive_exact.climb(n, lambda v, p: known[v, p], starts))
     model = f2sl.ExactSearch().fit(table)
     assert model.score_ >= max(reached) - 1e-6
@@ -192,7 +194,7 @@ def test_as_good_as_pgmpys_exhaustive_search(name, score):
     # Four variables at a time: with five, pgmpy takes half a minute.
     from pgmpy.estimators import BIC, BDeu, ExhaustiveSearch
 
-    frame = f2sl.load_network(name).sample(5000, seed=2).astype(str)
+    frame = f2sl.load_network(name).sample(5000, random_state=2).astype(str)
     rng = np.random.default_rng(0)
     for _ in range(2):
         some = frame[sorted(rng.choice(frame.columns, 4, replace=False))]
@@ -210,7 +212,7 @@ def test_as_good_as_pgmpys_exhaustive_search(name, score):
 @compiled_only
 @pytest.mark.parametrize("score", ["bdeu", "bic"])
 def test_the_same_whatever_the_threads_and_the_order_of_columns_and_rows(score):
-    frame = f2sl.load_network("insurance").sample(400, seed=3).iloc[:, :11]
+    frame = f2sl.load_network("insurance").sample(400, random_state=3).iloc[:, :11]
     wanted = f2sl.ExactSearch(score=score, n_jobs=1).fit(frame)
     rng = np.random.default_rng(1)
     shuffled = frame.iloc[rng.permutation(400), rng.permutation(11)]

@@ -27,9 +27,9 @@ MOVES = 4
 SCORES = {"bic-g": GaussianBIC(), "bge": BGe()}
 
 
-def linear(seed, n, n_rows=80, share=0.5):
+def linear(random_state, n, n_rows=80, share=0.5):
     """Moments of variables that are linear functions of some of those before them."""
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(random_state)
     weights = np.triu(random.uniform(-1.0, 1.0, (n, n)) * (random.random((n, n)) < share), 1)
     sample = random.standard_normal((n_rows, n))
     for v in range(n):
@@ -64,18 +64,18 @@ def arrows_of(naive):
     return sorted((u, v) for v, own in naive.parents.items() for u in own)
 
 
-def searched(naive, kicks):
+def searched(naive, perturbations):
     """Climb, disturb and climb again; the first local optimum stays unless the last one is better."""
     naive.climb_all()
     first, score = arrows_of(naive), naive.total()
-    for _ in range(kicks):
-        naive.kick(MOVES)
+    for _ in range(perturbations):
+        naive.perturb(MOVES)
     naive.climb_all()
     return arrows_of(naive) if naive.total() > score + LEAST else first
 
 
 def by_matrix(score, moments, orders, *, edge_cost=0.0, max_parents=None, constraints=None, **options):
-    """Search the matrix of a table of numbers."""
+    """Search the matrix of a continuous table."""
     rules = constraints or Constraints.none(len(moments.variances))
     problem = of_numbers(score, moments, edge_cost, max_parents, rules)
     return search_numbers(problem, orders, constraints=rules, **options)
@@ -95,12 +95,23 @@ def found_arrows(found):
 
 # Of gains that are equal but for rounding, each way may take another (seed 166726 below): examples are fixed.
 @settings(max_examples=25, derandomize=True)
-@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 6), kicks=st.integers(0, 2), most=st.integers(1, 6))
-def test_kernels_and_families_go_the_naive_way(seed, n, kicks, most):
-    moments, cost = linear(seed, n), 0.5
-    naive = Naive(bic(moments, cost), range(n), most=most, seed=seed % 2**31)
-    expected = searched(naive, kicks)
-    options = {"edge_cost": cost, "kicks": [kicks], "moves": MOVES, "seed": seed, "max_parents": most}
+@given(
+    random_state=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 6),
+    perturbations=st.integers(0, 2),
+    most=st.integers(1, 6),
+)
+def test_kernels_and_families_go_the_naive_way(random_state, n, perturbations, most):
+    moments, cost = linear(random_state, n), 0.5
+    naive = Naive(bic(moments, cost), range(n), most=most, random_state=random_state % 2**31)
+    expected = searched(naive, perturbations)
+    options = {
+        "edge_cost": cost,
+        "perturbations": [perturbations],
+        "moves": MOVES,
+        "random_state": random_state,
+        "max_parents": most,
+    }
     by_kernel = by_matrix(GaussianBIC(), moments, [np.arange(n)], **options)
     by_families = search_families(GaussianBIC().bind(moments), [np.arange(n)], **options)
     assert found_arrows(by_kernel) == found_arrows(by_families) == expected
@@ -108,20 +119,20 @@ def test_kernels_and_families_go_the_naive_way(seed, n, kicks, most):
 
 
 @settings(max_examples=15, derandomize=True)
-@given(seed=st.integers(0, 2**32 - 1))
-def test_constraints_are_obeyed_on_the_naive_way(seed):
-    n, moments = 6, linear(seed, 6)
-    random = np.random.default_rng(seed)
+@given(random_state=st.integers(0, 2**32 - 1))
+def test_constraints_are_obeyed_on_the_naive_way(random_state):
+    n, moments = 6, linear(random_state, 6)
+    random = np.random.default_rng(random_state)
     chain = random.permutation(n)
     required = [(int(chain[0]), int(chain[3])), (int(chain[3]), int(chain[5]))]
-    arcs = [(u, v) for u in range(n) for v in range(n) if u != v and (u, v) not in required]
-    forbidden = [arcs[i] for i in random.choice(len(arcs), 8, replace=False)]
+    edges = [(u, v) for u in range(n) for v in range(n) if u != v and (u, v) not in required]
+    forbidden = [edges[i] for i in random.choice(len(edges), 8, replace=False)]
     rules = Constraints.of(n, forbidden, required)
     naive = Naive(ruled(bic(moments, 0.5), rules), chain.tolist(), required)
     naive.climb_all()
     for search, score in ((by_matrix, None), (search_families, GaussianBIC().bind(moments))):
         given_to = [score] if score else [GaussianBIC(), moments]
-        found = search(*given_to, [chain], edge_cost=0.5, kicks=[0], moves=MOVES, constraints=rules)
+        found = search(*given_to, [chain], edge_cost=0.5, perturbations=[0], moves=MOVES, constraints=rules)
         arrows = found_arrows(found)
         assert arrows == arrows_of(naive)
         assert set(required) <= set(arrows)
@@ -130,23 +141,29 @@ def test_constraints_are_obeyed_on_the_naive_way(seed):
 
 @settings(max_examples=12, derandomize=True)
 @given(
-    seed=st.integers(0, 2**32 - 1),
+    random_state=st.integers(0, 2**32 - 1),
     most=st.sampled_from([None, 1, 2]),
     ruled=st.booleans(),
 )
-def test_blocks_of_columns_go_the_way_of_families(seed, most, ruled):
+def test_blocks_of_columns_go_the_way_of_families(random_state, most, ruled):
     """Tables of both kinds, also with knowledge."""
-    kinds = ("states", "number", "states", "number", "number", "states", "number")
-    columns = mixed_columns(seed, 120, kinds)
+    kinds = ("discrete", "continuous", "discrete", "continuous", "continuous", "discrete", "continuous")
+    columns = mixed_columns(random_state, 120, kinds)
     table = mixed_table(columns, kinds)
-    random, n = np.random.default_rng(seed), len(columns)
+    random, n = np.random.default_rng(random_state), len(columns)
     order = random.permutation(n)
     rules = Constraints.none(n)
     if ruled:
         required = [(int(order[0]), int(order[4]))]
-        arcs = [(u, v) for u in range(n) for v in range(n) if u != v and (u, v) not in required]
-        rules = Constraints.of(n, [arcs[i] for i in random.choice(len(arcs), 6, replace=False)], required)
-    options = {"edge_cost": 0.5, "kicks": [2], "moves": MOVES, "max_parents": most, "constraints": rules}
+        edges = [(u, v) for u in range(n) for v in range(n) if u != v and (u, v) not in required]
+        rules = Constraints.of(n, [edges[i] for i in random.choice(len(edges), 6, replace=False)], required)
+    options = {
+        "edge_cost": 0.5,
+        "perturbations": [2],
+        "moves": MOVES,
+        "max_parents": most,
+        "constraints": rules,
+    }
     with open_engine(table, 1) as engine:
         expected = search_families(DegenerateGaussianBIC().bind(engine), [order], **options)
         found = by_blocks(engine, [order], **options)
@@ -159,16 +176,16 @@ def test_blocks_take_parents_with_many_columns():
     causes = [random.integers(0, 9, 3000) for _ in range(6)]
     effects = [random.permutation(9)[cause] * 1.0 for cause in causes]
     columns = [*causes, sum(effects) + random.normal(size=3000)]
-    with open_engine(mixed_table(columns, ("states",) * 6 + ("number",)), 1) as engine:
-        found = by_blocks(engine, [np.arange(7)], kicks=[0], moves=MOVES)
+    with open_engine(mixed_table(columns, ("discrete",) * 6 + ("continuous",)), 1) as engine:
+        found = by_blocks(engine, [np.arange(7)], perturbations=[0], moves=MOVES)
     assert found_arrows(found) == [(u, 6) for u in range(6)]
 
 
 @pytest.mark.parametrize("name", SCORES)
 def test_both_ways_agree_for_both_scores(name):
-    for seed in range(3):
-        moments, score = linear(seed, 10, 200), SCORES[name]
-        options = {"edge_cost": 1.0, "kicks": [3], "moves": MOVES}
+    for random_state in range(3):
+        moments, score = linear(random_state, 10, 200), SCORES[name]
+        options = {"edge_cost": 1.0, "perturbations": [3], "moves": MOVES}
         kernel = by_matrix(score, moments, [np.arange(10)], **options)
         assert found_arrows(kernel) == found_arrows(
             search_families(score.bind(moments), [np.arange(10)], **options)
@@ -177,7 +194,7 @@ def test_both_ways_agree_for_both_scores(name):
 
 def test_any_number_of_parents_has_room():
     # Twenty independent causes of one effect; there is room for 16 parents at first.
-    n = numbers.FIRST_ROOM + 5
+    n = numbers.FIRST_CAPACITY + 5
     matrix = np.eye(n)
     matrix[0, 1:] = matrix[1:, 0] = 1.0 / math.sqrt(n)
     found = by_matrix(
@@ -185,7 +202,7 @@ def test_any_number_of_parents_has_room():
         Moments(10_000, np.ones(n), matrix),
         [np.arange(n)],
         edge_cost=0.0,
-        kicks=[0],
+        perturbations=[0],
         moves=MOVES,
     )
     assert found_arrows(found) == [(u, 0) for u in range(1, n)]
@@ -198,7 +215,7 @@ def test_copies_and_more_variables_than_rows_end():
     for moments in (Moments(30, np.ones(8), doubled), wide):
         n = len(moments.variances)
         for score in SCORES.values():
-            found = by_matrix(score, moments, [np.arange(n)], edge_cost=3.0, kicks=[2], moves=MOVES)
+            found = by_matrix(score, moments, [np.arange(n)], edge_cost=3.0, perturbations=[2], moves=MOVES)
             assert len(np.unique(found.arrows, axis=0)) == len(found.arrows)
             assert not {(u, v) for u, v in found_arrows(found)} & {(v, u) for u, v in found_arrows(found)}
 
@@ -207,10 +224,14 @@ def test_states_go_the_naive_way():
     n = 4
     score = make_score(make_engine(related_codes(3, 60, n)), "bdeu", 1.0)
     naive = Naive(
-        lambda u, own: float(score.score([(u, tuple(sorted(own)))])[0]) - 0.1 * len(own), range(n), seed=5
+        lambda u, own: float(score.score([(u, tuple(sorted(own)))])[0]) - 0.1 * len(own),
+        range(n),
+        random_state=5,
     )
     expected = searched(naive, 3)
-    found = search_families(score, [np.arange(n)], edge_cost=0.1, kicks=[3], moves=MOVES, seed=5)
+    found = search_families(
+        score, [np.arange(n)], edge_cost=0.1, perturbations=[3], moves=MOVES, random_state=5
+    )
     assert found_arrows(found) == expected
 
 
@@ -228,7 +249,7 @@ def test_a_time_limit_ends_the_search_with_a_graph():
         (search_families, (GaussianBIC().bind(moments),)),
     ):
         found = search(
-            *given_to, [np.arange(10)], edge_cost=1.0, kicks=[5], moves=MOVES, deadline=Deadline(1e-9)
+            *given_to, [np.arange(10)], edge_cost=1.0, perturbations=[5], moves=MOVES, deadline=Deadline(1e-9)
         )
         assert not found.complete
         assert len(found.arrows)
@@ -248,19 +269,19 @@ def test_there_is_no_bound_where_rounding_left_no_inverse():
             assert (found[:, 0] >= 1.0).all()
 
 
-def test_batches_of_disturbances_grow_slowly(monkeypatch):
-    """A kernel does not hear of Ctrl-C, and one disturbance may take a hundred times as long as another."""
+def test_batches_of_perturbations_grow_slowly(monkeypatch):
+    """A kernel does not hear of Ctrl-C, and one perturbation may take a hundred times as long as another."""
     made = []
-    kick = numbers._Search.kick
+    perturbation = numbers._Search.perturb
 
     def recorded(search, rounds, *rest):
         made.append(rounds)
-        kick(search, rounds, *rest)
+        perturbation(search, rounds, *rest)
 
-    monkeypatch.setattr(numbers._Search, "kick", recorded)
+    monkeypatch.setattr(numbers._Search, "perturbation", recorded)
     columns = mixed_columns(3, 200)
     with open_engine(mixed_table(columns)) as engine:
-        by_blocks(engine, [np.arange(5)], kicks=[40, 100], moves=MOVES)
+        by_blocks(engine, [np.arange(5)], perturbations=[40, 100], moves=MOVES)
     assert made[0] == 1
     assert sum(made) == 140
     assert all(after <= 2 * before for before, after in pairwise(made))

@@ -1,4 +1,4 @@
-"""Hill climbing: step for step like a search that scores every neighbouring graph from nothing."""
+"""Hill climbing: step for step like a search that scores every neighboring graph from nothing."""
 
 from itertools import combinations, pairwise
 
@@ -42,19 +42,19 @@ def as_arrows(climbed):
 
 
 # On the way of this one an arrow that would have closed a cycle is added after another one has gone.
-@example(seed=17, n=4, prior=0.0, tabu_length=100, max_stall=15)
+@example(random_state=17, n=4, prior=0.0, tabu_length=100, max_stall=15)
 @pytest.mark.parametrize("score", ["bdeu", "bic"])
 @given(
-    seed=st.integers(0, 2**32 - 1),
+    random_state=st.integers(0, 2**32 - 1),
     n=st.integers(2, 5),
     prior=st.sampled_from([0.0, -2.4, -8.0, 3.0]),
     tabu_length=st.sampled_from([0, 1, 3, 100]),
     max_stall=st.sampled_from([0, 1, 4, 15]),
 )
 @examples(40)
-def test_step_for_step_like_the_naive_search(score, seed, n, prior, tabu_length, max_stall):
-    codes = related_codes(seed, 60, n, most_states=3)
-    rng = np.random.default_rng(seed)
+def test_step_for_step_like_the_naive_search(score, random_state, n, prior, tabu_length, max_stall):
+    codes = related_codes(random_state, 60, n, most_states=3)
+    rng = np.random.default_rng(random_state)
     edges = all_edges(n)
     edges = edges[rng.random(len(edges)) < 0.8]
     options = {"edge_log_prior": prior, "tabu_length": tabu_length, "max_stall": max_stall}
@@ -69,11 +69,11 @@ def test_step_for_step_like_the_naive_search(score, seed, n, prior, tabu_length,
 
 
 @pytest.mark.parametrize("score", ["bdeu", "bic", "k2"])
-@given(seed=st.integers(0, 2**32 - 1), n=st.integers(1, 6))
+@given(random_state=st.integers(0, 2**32 - 1), n=st.integers(1, 6))
 @settings(max_examples=20)
-def test_what_holds_for_every_result(score, seed, n):
-    codes = related_codes(seed, 80, n, most_states=3)
-    edges = all_edges(n)[:: 1 + seed % 2]
+def test_what_holds_for_every_result(score, random_state, n):
+    codes = related_codes(random_state, 80, n, most_states=3)
+    edges = all_edges(n)[:: 1 + random_state % 2]
     scorer = make_score(make_engine(codes), score)
     told = []
     climbed = hill_climb(scorer, n, edges, on_step=lambda step, value: told.append((step, value)))
@@ -88,16 +88,16 @@ def test_what_holds_for_every_result(score, seed, n):
     empty = naive.graph_score(n, (), family)
     assert climbed.score == pytest.approx(naive.graph_score(n, arrows, family), rel=1e-9)
     assert climbed.score == pytest.approx(max([empty, *(value for _, value in told)]), rel=1e-8)
-    # No step from the result leads higher: a higher neighbour would have been taken, or was visited before.
-    for graph in naive.neighbouring_graphs(n, [tuple(e) for e in edges.tolist()], frozenset(arrows)):
+    # No step from the result leads higher: a higher neighbor would have been taken, or was visited before.
+    for graph in naive.neighboring_graphs(n, [tuple(e) for e in edges.tolist()], frozenset(arrows)):
         assert naive.graph_score(n, graph, family) <= climbed.score + 1e-8 * abs(empty) + 1e-8
 
 
 @pytest.mark.parametrize("score", ["bdeu", "bic"])
 @pytest.mark.parametrize("n", [2, 3, 4])
 def test_never_above_the_best_of_all_dags(n, score):
-    for seed in range(3):
-        codes = related_codes(seed, 100, n, most_states=3)
+    for random_state in range(3):
+        codes = related_codes(random_state, 100, n, most_states=3)
         family = naive_family(codes, score)
         best = max(naive.graph_score(n, arrows, family) for arrows in naive.all_dags(n))
         found = climb(codes, all_edges(n), score).score
@@ -202,7 +202,7 @@ def test_graphs_with_the_same_mark_are_told_apart(monkeypatch, tabu_length):
     assert expected.steps > 15
 
     class AllAlike:
-        def __init__(self, seed):
+        def __init__(self, random_state):
             pass
 
         def integers(self, high, size):
@@ -214,14 +214,14 @@ def test_graphs_with_the_same_mark_are_told_apart(monkeypatch, tabu_length):
     assert (found.score, found.steps) == (expected.score, expected.steps)
 
 
-@given(seed=st.integers(0, 2**32 - 1))
+@given(random_state=st.integers(0, 2**32 - 1))
 @settings(max_examples=10)
-def test_gains_from_bit_planes_lead_the_same_way_as_scores(seed):
+def test_gains_from_bit_planes_lead_the_same_way_as_scores(random_state):
     class ByScores:
         def __init__(self, families):
             self.score = families.score
 
-    scores = make_score(make_engine(related_codes(seed, 150, 7)))
+    scores = make_score(make_engine(related_codes(random_state, 150, 7)))
     one, other = (hill_climb(families, 7, all_edges(7)) for families in (scores, ByScores(scores)))
     assert as_arrows(one) == as_arrows(other)
     assert (one.score, one.steps) == (other.score, other.steps)

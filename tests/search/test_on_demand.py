@@ -36,7 +36,7 @@ def as_dicts(sets):
 @pytest.fixture(scope="module")
 def engine():
     """Twelve variables, with as many rows as it takes for sets to crowd each other out."""
-    frame = f2sl.random_network(12, 24, 4, (2, 3), seed=1).sample(20_000, seed=1)
+    frame = f2sl.random_network(12, 24, 4, (2, 3), random_state=1).sample(20_000, random_state=1)
     with MemoryEngine(open_table(frame).in_name_order(), n_jobs=1) as found:
         yield found
 
@@ -88,9 +88,9 @@ def test_no_parent_more_or_less_gains_in_the_order_found(engine, known, max_pare
 
     parents = {v: {u for u, w in found.arrows.tolist() if w == v} for v in range(n)}
     assert found.score == pytest.approx(sum(value(v, own) for v, own in parents.items()), rel=1e-12)
-    place = np.argsort(found.order)
+    position = np.argsort(found.order)
     for v in crowded.tolist():
-        others = {u for u in range(n) if place[u] < place[v]} - parents[v]
+        others = {u for u in range(n) if position[u] < position[v]} - parents[v]
         fewer = [parents[v] - {u} for u in parents[v] if not known or (u, v) != (1, 2)]
         more = [parents[v] | {u} for u in others if not known or (u, v) not in [(0, 5), (5, 0), (3, 4)]]
         more = more if max_parents is None or len(parents[v]) < max_parents else []
@@ -101,7 +101,7 @@ def test_no_parent_more_or_less_gains_in_the_order_found(engine, known, max_pare
 @pytest.mark.parametrize(("network", "effort"), [("alarm", "normal"), ("hepar2", "thorough")])
 def test_with_many_rows_the_score_is_at_least_that_of_the_true_graph(network, effort):
     truth = f2sl.load_network(network)
-    frame = truth.sample(20_000, seed=1)
+    frame = truth.sample(20_000, random_state=1)
     less, more = (f2sl.F2SLh(effort=own).fit(frame) for own in ("fast", effort))
     names = sorted(frame.columns)
     number = {name: v for v, name in enumerate(names)}
@@ -189,7 +189,7 @@ def test_a_parent_that_has_to_stay_stays(known, expected):
     assert not parents & {u for u, v in known.forbidden if v == "child"}
 
 
-def with_gap(data):
+def with_missing(data):
     return {name: [None, *column[1:]] if name == "m" else column for name, column in data.items()}
 
 
@@ -199,7 +199,7 @@ def with_gap(data):
         # g, with three states and four configurations of its parents, needs 60 samples, and has 56.
         (inherited(7), {}),
         (inherited(), {"max_parents": 2}),
-        (with_gap(inherited()), {}),
+        (with_missing(inherited()), {}),
         (inherited(), {"effort": "fast"}),
     ],
 )
@@ -210,7 +210,7 @@ def test_where_nothing_is_replaced(data, options):
 
 def test_a_test_of_the_users_own_changes_nothing():
     class Own(f2sl.CITest):
-        kinds = ("states",)
+        kinds = ("discrete",)
 
         def p_values(self, data, x, y, given):
             return make_test(data, 0.05).ask(x, y, given).p_value
@@ -220,10 +220,10 @@ def test_a_test_of_the_users_own_changes_nothing():
         assert sorted(model.graph_.parents("child")) == ["f", "m", "z"]
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_no_parent_is_replaced_where_others_only_seem_to_need_fewer_configurations(seed):
+@pytest.mark.parametrize("random_state", [0, 1, 2])
+def test_no_parent_is_replaced_where_others_only_seem_to_need_fewer_configurations(random_state):
     """v depends on g and a. Of a, b and c, which determine g, there are 12 configurations, of g and a 15."""
-    draws = np.random.default_rng(seed)
+    draws = np.random.default_rng(random_state)
     a, b, c = draws.integers(0, 3, 4000), draws.integers(0, 2, 4000), draws.integers(0, 2, 4000)
     either = b | c
     g = np.where(a == 2, 4, 2 * a + either)
@@ -234,9 +234,9 @@ def test_no_parent_is_replaced_where_others_only_seem_to_need_fewer_configuratio
     assert not {"b", "c"} & set(model.graph_.parents("v"))
 
 
-def pedigree(seed):
+def pedigree(random_state):
     """Three generations in which g hides the alleles, and an allele of each is one of the last's two."""
-    draws = np.random.default_rng(seed)
+    draws = np.random.default_rng(random_state)
     frame, last = {}, None
     for generation in range(3):
         alleles = {}
@@ -253,10 +253,10 @@ def pedigree(seed):
     return {name: column.astype(int) for name, column in frame.items()}
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_nothing_that_would_gain_stays_hidden(seed):
+@pytest.mark.parametrize("random_state", [1, 2, 3])
+def test_nothing_that_would_gain_stays_hidden(random_state):
     """Beside a naive search: no parent may be replaced by those that determine it, with a gain."""
-    data = pedigree(seed)
+    data = pedigree(random_state)
     model = f2sl.F2SLh().fit(data)
     names, frame = sorted(data), data
     number = {name: v for v, name in enumerate(names)}
@@ -293,7 +293,7 @@ def _leads(parents, start, end):
 
 
 def test_more_effort_never_gives_a_worse_score():
-    frame = f2sl.random_network(30, 60, 4, (2, 3), seed=2).sample(2000, seed=2)
+    frame = f2sl.random_network(30, 60, 4, (2, 3), random_state=2).sample(2000, random_state=2)
     fast, normal, thorough = (
         f2sl.F2SLh(effort=effort).fit(frame).score_ for effort in ("fast", "normal", "thorough")
     )

@@ -21,12 +21,12 @@ A, B, NUMBER, X, Y = range(5)
 OF_CAUSES = [(A, X), (B, X), (A, Y), (B, Y)]
 
 
-def interacting(n_rows, seed=0, effect=0.0):
+def interacting(n_rows, random_state=0, effect=0.0):
     """Draw two causes, two effects of both together, and a number that depends on the first cause.
 
     `effect` is that of the first effect on the second.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     a, b = rng.integers(0, 3, (2, n_rows))
     alike, some, many = (
         0.5 * (a == b),
@@ -98,10 +98,10 @@ def indicators(codes):
 
 @few_examples
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.02, 0.05, 0.1]))
-def test_an_arrow_is_dropped_as_its_two_statistics_say(seed, effect):
+def test_an_arrow_is_dropped_as_its_two_statistics_say(random_state, effect):
     """The decision follows from G2 and from the regression of indicators, both computed the slow way."""
     n_rows = 3_000
-    frame, codes = interacting(n_rows, seed, effect)
+    frame, codes = interacting(n_rows, random_state, effect)
     g2, freedom, _ = naive.independence_test(codes, 2, 3, (0, 1))
     given_causes = np.column_stack([indicators(codes[0]), indicators(codes[1])])
     left = naive_residual_covariance(np.column_stack([codes[2], codes[3]]).astype(float), given_causes)

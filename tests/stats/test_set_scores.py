@@ -45,9 +45,9 @@ def test_by_hand():
 
 
 @pytest.mark.parametrize("score", SCORES)
-@given(seed=st.integers(0, 2**32 - 1), n_rows=st.integers(1, 90))
-def test_differences_are_the_naive_scores(score, seed, n_rows):
-    codes = related_codes(seed, n_rows, 5)
+@given(random_state=st.integers(0, 2**32 - 1), n_rows=st.integers(1, 90))
+def test_differences_are_the_naive_scores(score, random_state, n_rows):
+    codes = related_codes(random_state, n_rows, 5)
     cardinalities = states_of(codes)
     # BIC marks families that cannot win; with few rows most are, so that states are taken from the data.
     scores = make_set_scores(make_engine(codes), score)
@@ -158,10 +158,10 @@ def test_more_members_than_a_word_has_bits():
     rng = np.random.default_rng(5)
     scores = make_set_scores(make_engine(random_codes(5, 30, [2] * 150)))
     members = np.arange(10, 140)
-    places = [[0, 63, 64], [63], [64], [127, 128], [129], [], *np.split(rng.permutation(130)[:60], 20)]
-    masks = [sum(1 << int(place) for place in some) for some in places]
+    positions = [[0, 63, 64], [63], [64], [127, 128], [129], [], *np.split(rng.permutation(130)[:60], 20)]
+    masks = [sum(1 << int(position) for position in some) for some in positions]
     values, _ = scores.subsets(members, words_of(masks, 130))
-    assert values.tolist() == [value_of(scores, members[np.array(some, np.int64)]) for some in places]
+    assert values.tolist() == [value_of(scores, members[np.array(some, np.int64)]) for some in positions]
 
 
 def test_one_row():
@@ -178,10 +178,12 @@ def test_unknown_score():
 
 @pytest.mark.parametrize("score", SCORES)
 @given(
-    seed=st.integers(0, 2**32 - 1), n_rows=st.integers(2, 60), weight=st.sampled_from([1e-3, 1.0, 10.0, 1e3])
+    random_state=st.integers(0, 2**32 - 1),
+    n_rows=st.integers(2, 60),
+    weight=st.sampled_from([1e-3, 1.0, 10.0, 1e3]),
 )
-def test_ceilings_hold_for_all_families_with_more_parents(score, seed, n_rows, weight):
-    codes = related_codes(seed, n_rows, 5)
+def test_ceilings_hold_for_all_families_with_more_parents(score, random_state, n_rows, weight):
+    codes = related_codes(random_state, n_rows, 5)
     cardinalities = states_of(codes)
     scores = make_set_scores(make_engine(codes), score, weight)
     ceilings = scores.ceilings(np.arange(5))

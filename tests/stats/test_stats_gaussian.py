@@ -13,7 +13,7 @@ from scipy.stats import norm, pearsonr
 
 import naive_gaussian
 from f2sl.errors import OptionError
-from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, reliable_subsets
+from f2sl.stats.answers import DEPENDENT, INCONCLUSIVE, INDEPENDENT, reliable_subsets
 from f2sl.stats.choose import make_score, make_test
 from f2sl.stats.conditioning import partial_correlations
 from f2sl.stats.tests.fisher_z import CorrelationTest, FisherZ
@@ -105,20 +105,22 @@ def test_strengths_go_on_where_p_values_end():
 def test_too_few_rows_are_unreliable():
     values = related_values(0, 5, 6)
     test = FisherZ().bind(moments(values))
-    assert asked(test, 0, 1, (2, 3))[0] != UNRELIABLE
-    assert asked(test, 0, 1, (2, 3, 4))[0] == UNRELIABLE
-    assert (test.n_tests, test.n_unreliable) == (2, 1)
+    assert asked(test, 0, 1, (2, 3))[0] != INCONCLUSIVE
+    assert asked(test, 0, 1, (2, 3, 4))[0] == INCONCLUSIVE
+    assert (test.n_tests, test.n_inconclusive) == (2, 1)
     everyone = np.arange(5)
     assert [len(part) for part in reliable_subsets(test, 0, 1, everyone, 2)] == [3]
     assert [len(part) for part in reliable_subsets(test, 0, 1, everyone, 3)] == [0]
-    room = test.max_configurations(np.array([0]), np.array([1]))[0]
-    assert test.configurations(np.array([[2, 3]]))[0] <= room < test.configurations(np.array([[2, 3, 4]]))[0]
+    capacity = test.max_configurations(np.array([0]), np.array([1]))[0]
+    assert (
+        test.configurations(np.array([[2, 3]]))[0] <= capacity < test.configurations(np.array([[2, 3, 4]]))[0]
+    )
 
 
 @pytest.mark.parametrize("n_rows", [2, 3])
 def test_so_few_rows_that_no_test_can_answer(n_rows):
     test = FisherZ().bind(moments(related_values(0, 3, n_rows)))
-    assert asked(test, 0, 1)[0] == UNRELIABLE
+    assert asked(test, 0, 1)[0] == INCONCLUSIVE
     assert test.max_configurations(np.array([0]), np.array([1]))[0] < 1
 
 
@@ -135,7 +137,7 @@ class TestCollinear:
             (1, 3, (2, 5)),
             (1, 2, (5, 0, 4)),
         ]:
-            decided = UNRELIABLE if given_set != (5, 0, 4) else DEPENDENT
+            decided = INCONCLUSIVE if given_set != (5, 0, 4) else DEPENDENT
             assert asked(test, x, y, given_set)[0] == decided
 
     def test_members_that_others_decide_change_nothing(self):
@@ -191,9 +193,9 @@ def test_scores_agree_with_the_naive_twins(question):
 
 
 @pytest.mark.parametrize("name", ["bic-g", "bge"])
-@given(seed=st.integers(0, 2**32 - 1))
-def test_equivalent_networks_have_equal_scores(name, seed):
-    score = make_score(moments(related_values(seed, 4, 40)), name)
+@given(random_state=st.integers(0, 2**32 - 1))
+def test_equivalent_networks_have_equal_scores(name, random_state):
+    score = make_score(moments(related_values(random_state, 4, 40)), name)
 
     def total(order, arrows):
         return score.score([(v, tuple(sorted(a for a, b in arrows if b == v))) for v in order]).sum()
@@ -231,11 +233,13 @@ class TestWhatGoesWithWhat:
 
     @pytest.mark.parametrize("name", ["g2", "x2"])
     def test_tests_of_states_are_refused(self, name):
-        with pytest.raises(OptionError, match=f'ci_test="{name}" is for states.*use "auto" or "fisher-z"'):
+        with pytest.raises(
+            OptionError, match=f'ci_test="{name}" is for discrete columns.*use "auto" or "fisher-z"'
+        ):
             make_test(self.engine, 0.01, name)
 
     def test_scores_of_states_are_refused(self):
-        with pytest.raises(OptionError, match=r'score="bdeu" is for states.*"bge" or "bic-g"'):
+        with pytest.raises(OptionError, match=r'score="bdeu" is for discrete columns.*"bge" or "bic-g"'):
             make_score(self.engine, "bdeu")
 
     def test_an_unknown_name(self):

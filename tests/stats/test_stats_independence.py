@@ -14,18 +14,18 @@ from f2sl.data.engines import Queries, open_engine
 from f2sl.data.memory.engine import MOST_PLANES
 from f2sl.errors import OptionError
 from f2sl.stats import answers as subset_module
-from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, reliable_subsets, subsets
+from f2sl.stats.answers import DEPENDENT, INCONCLUSIVE, INDEPENDENT, reliable_subsets, subsets
 from f2sl.stats.choose import make_test
 from f2sl.stats.tests import g2
 from f2sl.stats.tests._kernels import TESTS_PER_OCCURRENCE, TESTS_PER_SORTED_PLANE
 from f2sl.stats.tests.base import chi_squared_tail, strengths
 from f2sl.stats.tests.g2 import UntilDecided
-from mixed_tools import drawn_gaps, mixed_table
+from mixed_tools import drawn_missing, mixed_table
 from tables import make_engine, random_codes, related_codes
 
 pytestmark = pytest.mark.kernels
 
-WORDS = {DEPENDENT: "dependent", INDEPENDENT: "independent", UNRELIABLE: "unreliable"}
+WORDS = {DEPENDENT: "dependent", INDEPENDENT: "independent", INCONCLUSIVE: "inconclusive"}
 
 
 def table_test(engine, alpha=0.01, ci_test="g2", **options):
@@ -113,9 +113,9 @@ def test_no_degrees_of_freedom_is_independence():
 
 
 @pytest.mark.parametrize("name", ["g2", "x2"])
-@given(seed=st.integers(0, 2**32 - 1))
-def test_against_scipy_stratum_by_stratum(name, seed):
-    rng = np.random.default_rng(seed)
+@given(random_state=st.integers(0, 2**32 - 1))
+def test_against_scipy_stratum_by_stratum(name, random_state):
+    rng = np.random.default_rng(random_state)
     k_z, k_x, k_y = rng.integers(1, 5, 3)
     cells = rng.integers(0, 6, (k_z, k_x, k_y)) * rng.integers(0, 2, (k_z, k_x, k_y))
     cells[-1, -1, -1] += 1 + max(0, cells.size - cells.sum())
@@ -126,9 +126,9 @@ def test_against_scipy_stratum_by_stratum(name, seed):
 
 
 @pytest.mark.parametrize("name", ["g2", "x2"])
-@given(seed=st.integers(0, 2**32 - 1), n_rows=st.integers(32, 120))
-def test_against_the_naive_formula(name, seed, n_rows):
-    codes = related_codes(seed, n_rows, 5, most_states=2)
+@given(random_state=st.integers(0, 2**32 - 1), n_rows=st.integers(32, 120))
+def test_against_the_naive_formula(name, random_state, n_rows):
+    codes = related_codes(random_state, n_rows, 5, most_states=2)
     asked = [
         (x, y, z, w) for x, y in combinations(range(5), 2) for z, w in [sorted({0, 1, 2, 3, 4} - {x, y})[:2]]
     ]
@@ -137,11 +137,11 @@ def test_against_the_naive_formula(name, seed, n_rows):
 
 
 @pytest.mark.parametrize("name", ["g2", "x2"])
-@given(seed=st.integers(0, 2**32 - 1))
-def test_the_order_of_rows_states_and_columns_changes_no_bit(name, seed):
-    rng = np.random.default_rng(seed)
+@given(random_state=st.integers(0, 2**32 - 1))
+def test_the_order_of_rows_states_and_columns_changes_no_bit(name, random_state):
+    rng = np.random.default_rng(random_state)
     cardinalities = np.array([2, 3, 2, 3])
-    codes = random_codes(seed, 100, cardinalities)
+    codes = random_codes(random_state, 100, cardinalities)
     codes[1, :50] = codes[3, :50]
     asked = [(1, 3, 0, 2), (3, 1, 2, 0), (0, 2, 1, 3)]
     plain = measure(codes, *asked, cardinalities=cardinalities, ci_test=name).tolist()
@@ -150,8 +150,10 @@ def test_the_order_of_rows_states_and_columns_changes_no_bit(name, seed):
     relabelled = relabelled[:, rng.permutation(100)]
     assert measure(relabelled, *asked, cardinalities=cardinalities, ci_test=name).tolist() == plain
     order = rng.permutation(4)
-    place = np.argsort(order)
-    moved = measure(codes[order], *place[np.array(asked)], cardinalities=cardinalities[order], ci_test=name)
+    position = np.argsort(order)
+    moved = measure(
+        codes[order], *position[np.array(asked)], cardinalities=cardinalities[order], ci_test=name
+    )
     assert moved.tolist() == plain
 
 
@@ -164,7 +166,7 @@ def test_five_samples_for_each_cell_are_reliable_and_fewer_are_not():
         test = table_test(make_engine(random_codes(0, n_rows, [2, 3, 2]), [2, 3, 2]))
         assert test.reliable(*questions((0, 1))).tolist() == [pair]
         assert test.reliable(*questions((0, 1, 2))).tolist() == [triple]
-        assert (test.answer(*questions((0, 1)))[0] != UNRELIABLE) == pair
+        assert (test.answer(*questions((0, 1)))[0] != INCONCLUSIVE) == pair
         assert any(len(sets) for sets in reliable_subsets(test, 0, 1, np.array([0, 1, 2]), 1)) == triple
 
 
@@ -176,12 +178,12 @@ def test_three_answers_and_how_often_they_are_given():
     assert test.answer(*questions((0, 1), (0, 2), (0, 3), (3, 1))).tolist() == [
         DEPENDENT,
         DEPENDENT if naive.independence_test(codes, 0, 2)[2] <= 0.01 else INDEPENDENT,
-        UNRELIABLE,
-        UNRELIABLE,
+        INCONCLUSIVE,
+        INCONCLUSIVE,
     ]
-    assert (test.n_tests, test.n_unreliable) == (4, 2)
+    assert (test.n_tests, test.n_inconclusive) == (4, 2)
     test.answer(*questions((0, 1, 2)))
-    assert (test.n_tests, test.n_unreliable) == (5, 2)
+    assert (test.n_tests, test.n_inconclusive) == (5, 2)
 
 
 def test_no_questions():
@@ -258,13 +260,13 @@ def test_subsets_are_the_combinations_some_at_a_time(n, size, at_a_time):
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["g2", "x2"]))
-def test_ask_tells_what_answer_and_measure_do(seed, name):
-    codes = related_codes(seed, 200, 5, most_states=3)
+def test_ask_tells_what_answer_and_measure_do(random_state, name):
+    codes = related_codes(random_state, 200, 5, most_states=3)
     asked = questions(*((x, y, z) for x, y, z in combinations(range(5), 3)))
     test = table_test(make_engine(codes), ci_test=name)
     told = test.ask(*asked)
     assert told.answer.tolist() == test.answer(*asked).tolist()
-    known = told.answer != UNRELIABLE
+    known = told.answer != INCONCLUSIVE
     assert np.isnan(told.p_value[~known]).all()
     if known.any():
         statistic, _, p_values = test.measure(*(part[known] for part in asked))
@@ -278,8 +280,8 @@ def test_ask_tells_what_answer_and_measure_do(seed, name):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(2, 5), st.floats(0.001, 0.999), st.sampled_from([70, 128, 400]))
-def test_tests_that_end_early_answer_as_those_that_do_not(seed, width, alpha, n_rows):
-    codes = related_codes(seed, n_rows, 6, most_states=3)
+def test_tests_that_end_early_answer_as_those_that_do_not(random_state, width, alpha, n_rows):
+    codes = related_codes(random_state, n_rows, 6, most_states=3)
     asked = questions(*combinations(range(6), width))
     test = table_test(make_engine(codes), alpha=alpha)
     reliable = test.reliable(*asked)
@@ -303,12 +305,12 @@ def test_tests_that_end_early_answer_as_those_that_do_not(seed, width, alpha, n_
     st.booleans(),
     st.sampled_from([4 * TESTS_PER_OCCURRENCE, 20 * TESTS_PER_SORTED_PLANE]),
 )
-def test_many_tests_of_one_pair_answer_as_single_ones(seed, size, n_rows, gaps, least):
+def test_many_tests_of_one_pair_answer_as_single_ones(random_state, size, n_rows, is_missing, least):
     # So many that it is looked up which states occur together, or that the samples are sorted by the cells of
     # the pair.
-    codes = related_codes(seed, n_rows, 6, most_states=3)
-    missing = drawn_gaps(seed, codes) if gaps else None
-    engine = open_engine(mixed_table(codes, ["states"] * 6, missing=missing))
+    codes = related_codes(random_state, n_rows, 6, most_states=3)
+    missing = drawn_missing(random_state, codes) if is_missing else None
+    engine = open_engine(mixed_table(codes, ["discrete"] * 6, missing=missing))
     test = table_test(engine)
     given = np.array(list(combinations(range(2, 6), size)))
     x, y = np.zeros(len(given), np.int64), np.ones(len(given), np.int64)
@@ -326,12 +328,14 @@ def test_many_tests_of_one_pair_answer_as_single_ones(seed, size, n_rows, gaps, 
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["g2", "x2"]), st.floats(0.1, 2.0), st.booleans())
-def test_a_strength_that_is_enough_is_told_or_infinite_and_no_other_changes(seed, name, share, not_all):
-    codes = related_codes(seed, 400, 6, most_states=3)
+def test_a_strength_that_is_enough_is_told_or_infinite_and_no_other_changes(
+    random_state, name, share, not_all
+):
+    codes = related_codes(random_state, 400, 6, most_states=3)
     asked = questions(*permutations(range(6), 3))
     test = table_test(make_engine(codes), ci_test=name)
     told = test.ask(*asked)
-    enough = np.random.default_rng(seed).permutation(share * told.strength)
+    enough = np.random.default_rng(random_state).permutation(share * told.strength)
     enough[np.isnan(enough)] = math.inf if not_all else 0.0
     some = test.ask(*asked, enough)
     assert some.answer.tolist() == told.answer.tolist()
@@ -351,13 +355,15 @@ def test_a_dependence_beyond_all_floats_is_told_to_its_end():
 
 @settings(max_examples=15)
 @given(st.integers(0, 2**32 - 1), st.integers(0, 2), st.sampled_from([130, 257]), st.booleans())
-def test_tests_of_one_target_and_set_are_counted_together(seed, size, n_rows, gaps):
+def test_tests_of_one_target_and_set_are_counted_together(random_state, size, n_rows, is_missing):
     # 50 variables of 3 states: more bit planes than are packed at a time.
-    codes = np.tile(related_codes(seed, n_rows, 5, most_states=3), (10, 1))
-    rng = np.random.default_rng(seed)
+    codes = np.tile(related_codes(random_state, n_rows, 5, most_states=3), (10, 1))
+    rng = np.random.default_rng(random_state)
     codes = np.where(rng.random(codes.shape) < 0.2, rng.integers(0, 2, codes.shape), codes)
-    kinds = ["states"] * len(codes)
-    engine = open_engine(mixed_table(codes, kinds, missing=drawn_gaps(seed, codes) if gaps else None))
+    kinds = ["discrete"] * len(codes)
+    engine = open_engine(
+        mixed_table(codes, kinds, missing=drawn_missing(random_state, codes) if is_missing else None)
+    )
     test = table_test(engine)
     order = rng.permutation(50)
     condition, target, others = order[:size], order[size], np.sort(order[size + 1 :])
@@ -414,6 +420,6 @@ def test_a_test_without_degrees_of_freedom_is_independent_or_unreliable():
     codes = np.stack([np.repeat([0, 1], 40), np.tile([0, 1], 40), np.repeat([0, 1], 40)])
     asked = questions((0, 1, 2))
     assert table_test(make_engine(codes)).answer(*asked).tolist() == [INDEPENDENT]
-    strict = table_test(make_engine(codes), without_freedom="unreliable")
-    assert strict.answer(*asked).tolist() == [UNRELIABLE]
-    assert (strict.n_tests, strict.n_unreliable) == (1, 1)
+    strict = table_test(make_engine(codes), without_freedom="inconclusive")
+    assert strict.answer(*asked).tolist() == [INCONCLUSIVE]
+    assert (strict.n_tests, strict.n_inconclusive) == (1, 1)

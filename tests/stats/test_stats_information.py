@@ -87,27 +87,29 @@ def test_a_state_that_never_occurs_gives_no_uncertainty():
         assert not su.any()
 
 
-@given(seed=st.integers(0, 2**32 - 1), n_rows=st.integers(1, 100), n_variables=st.integers(2, 7))
-def test_equal_to_the_naive_formulas(seed, n_rows, n_variables):
-    codes = related_codes(seed, n_rows, n_variables, most_states=6)
+@given(random_state=st.integers(0, 2**32 - 1), n_rows=st.integers(1, 100), n_variables=st.integers(2, 7))
+def test_equal_to_the_naive_formulas(random_state, n_rows, n_variables):
+    codes = related_codes(random_state, n_rows, n_variables, most_states=6)
     for measure in ("su", "mi"):
         expected = np.array(naive.all_pairs(codes, measure))
         np.testing.assert_allclose(measured(codes, measure), expected, rtol=1e-9, atol=1e-12)
 
 
-@given(seed=st.integers(0, 2**32 - 1), n_rows=st.integers(1, 200))
-def test_su_lies_between_0_and_1(seed, n_rows):
-    su = measured(related_codes(seed, n_rows, 6, most_states=5))
+@given(random_state=st.integers(0, 2**32 - 1), n_rows=st.integers(1, 200))
+def test_su_lies_between_0_and_1(random_state, n_rows):
+    su = measured(related_codes(random_state, n_rows, 6, most_states=5))
     # Entropies are rounded to 1e-16 or so; that of a nearly constant column, by which is divided, is small.
     assert su.min() >= -1e-14
     assert su.max() <= 1.0 + 1e-14
 
 
-@given(seed=st.integers(0, 2**32 - 1), n_rows=st.integers(2, 90), measure=st.sampled_from(["su", "mi"]))
-def test_the_order_of_rows_states_and_columns_changes_no_bit(seed, n_rows, measure):
-    rng = np.random.default_rng(seed)
+@given(
+    random_state=st.integers(0, 2**32 - 1), n_rows=st.integers(2, 90), measure=st.sampled_from(["su", "mi"])
+)
+def test_the_order_of_rows_states_and_columns_changes_no_bit(random_state, n_rows, measure):
+    rng = np.random.default_rng(random_state)
     cardinalities = np.array([2, 3, 4, 66, 2])
-    codes = random_codes(seed, n_rows, cardinalities)
+    codes = random_codes(random_state, n_rows, cardinalities)
     codes[4] = codes[0]
     plain = measured(codes, measure, cardinalities)
     shuffled = codes[:, rng.permutation(n_rows)]

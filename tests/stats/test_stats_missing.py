@@ -22,7 +22,7 @@ from f2sl.data.moments import Moments
 from f2sl.data.stream.engine import StreamEngine
 from f2sl.data.stream.table import StreamTable
 from f2sl.errors import DataError
-from f2sl.stats.answers import UNRELIABLE
+from f2sl.stats.answers import INCONCLUSIVE
 from f2sl.stats.choose import make_score, make_test, related_pairs, significant_pairs
 
 pytestmark = pytest.mark.kernels
@@ -30,9 +30,9 @@ pytestmark = pytest.mark.kernels
 STATES = (2, 3, 5, 2, 70, 4)
 
 
-def codes_with_gaps(seed, n_rows=300, states=STATES, share=0.15, complete=(3,)):
+def codes_with_missing(random_state, n_rows=300, states=STATES, share=0.15, complete=(3,)):
     """Draw codes, -1 where they are missing; the second variable depends on the first."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(random_state)
     codes = np.stack([rng.integers(0, k, n_rows) for k in states])
     codes[1] = np.where(rng.random(n_rows) < 0.6, codes[0] % states[1], codes[1])
     gone = rng.random(codes.shape) < share
@@ -72,8 +72,8 @@ def entropy(counts):
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10**6), st.integers(1, 130), st.sampled_from([0.0, 0.1, 0.5, 0.9]))
-def test_tables_count_the_rows_that_have_all_variables(seed, n_rows, share):
-    codes = codes_with_gaps(seed, n_rows, share=share)
+def test_tables_count_the_rows_that_have_all_variables(random_state, n_rows, share):
+    codes = codes_with_missing(random_state, n_rows, share=share)
     queries = [(0,), (0, 1), (4, 5), (1, 2, 3), (0, 1, 2, 3, 5), (5, 4, 2), (5, 4, 1), (3, 4)]
     for engine in engines(opened(codes, STATES)):
         with engine:
@@ -92,7 +92,7 @@ def test_tables_count_the_rows_that_have_all_variables(seed, n_rows, share):
 
 @pytest.mark.parametrize("states", [STATES, (2, 2, 300, 300)])
 def test_pairs_have_their_own_rows(states):
-    codes = codes_with_gaps(7, states=states)
+    codes = codes_with_missing(7, states=states)
     expected = {}
     for pair in combinations(range(len(states)), 2):
         table = counted(codes, states, pair)
@@ -112,7 +112,7 @@ def test_pairs_have_their_own_rows(states):
 
 @pytest.mark.parametrize("samples_per_cell", [1.0, 5.0])
 def test_g2_of_the_rows_at_hand(samples_per_cell):
-    codes = codes_with_gaps(3)
+    codes = codes_with_missing(3)
     questions = [(0, 1, ()), (0, 1, (2,)), (2, 0, (1, 3)), (3, 5, (0,)), (4, 5, ()), (0, 1, (2, 3, 5))]
     for engine in engines(opened(codes, STATES)):
         with engine:
@@ -123,7 +123,7 @@ def test_g2_of_the_rows_at_hand(samples_per_cell):
                 assert found.answer[0] == test.answer(*asked)[0]
                 table = counted(codes, STATES, (*given_, min(x, y), max(x, y)))
                 if table.sum() < samples_per_cell * table.size:
-                    assert found.answer[0] == UNRELIABLE
+                    assert found.answer[0] == INCONCLUSIVE
                     continue
                 statistic, freedom = 0.0, 0
                 for stratum in table.reshape(-1, *table.shape[-2:]):
@@ -152,21 +152,21 @@ def bic(table, n_rows):
     )
 
 
-def by_increments(of_rows, rows_of, n_rows, gaps, child, parents):
+def by_increments(of_rows, rows_of, n_rows, is_missing, child, parents):
     """Score a family over its best smaller one, on the same rows."""
     rows = rows_of((*parents, child))
     own = of_rows(rows, child, parents)
-    smaller = [tuple(p for p in parents if p != left) for left in parents if left in gaps]
+    smaller = [tuple(p for p in parents if p != left) for left in parents if left in is_missing]
     if not smaller:
         return own * n_rows / len(rows)
-    of_smaller = [by_increments(of_rows, rows_of, n_rows, gaps, child, one) for one in smaller]
+    of_smaller = [by_increments(of_rows, rows_of, n_rows, is_missing, child, one) for one in smaller]
     best = smaller[int(np.argmax(of_smaller))]
     return max(of_smaller) + (own - of_rows(rows, child, best)) * n_rows / len(rows)
 
 
 @pytest.mark.parametrize("name", ["bdeu", "bic"])
 def test_scores_compare_families_on_the_same_rows(name):
-    codes = codes_with_gaps(5, states=(2, 3, 3, 2, 4))
+    codes = codes_with_missing(5, states=(2, 3, 3, 2, 4))
     states, n_rows = (2, 3, 3, 2, 4), codes.shape[1]
 
     def of_rows(rows, child, parents):
@@ -186,7 +186,7 @@ def test_scores_compare_families_on_the_same_rows(name):
 def test_of_many_parents_the_worst_single_one_is_left_out():
     """Eight binary parents with gaps are compared as the definition says, one parent after another."""
     n, states = 400, (2,) * 9
-    codes = codes_with_gaps(2, n, states, 0.05, complete=(8,))
+    codes = codes_with_missing(2, n, states, 0.05, complete=(8,))
 
     def of_rows(rows, child, parents):
         return bdeu(counted(codes[:, rows], states, (*parents, child)))
@@ -244,14 +244,14 @@ class TestNumbers:
 
     @settings(max_examples=20, deadline=None)
     @given(st.integers(0, 10**6), st.integers(1, 200), st.sampled_from([0.0, 0.05, 0.2, 0.6, 1.0]))
-    def test_sums_of_the_rows_that_have_all_columns(self, seed, n_rows, share):
+    def test_sums_of_the_rows_that_have_all_columns(self, random_state, n_rows, share):
         """With the sums of all rows only those with gaps are visited, or those without: the same sums."""
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(random_state)
         missing = rng.random((5, n_rows)) < share
         high, low = np.where(missing, 0, rng.integers(-(2**20), 2**20, (2, 5, n_rows))).astype(np.int32)
-        gaps = np.zeros((5, -(-n_rows // 64)), np.uint64)
+        is_missing = np.zeros((5, -(-n_rows // 64)), np.uint64)
         for v, row in np.argwhere(missing).tolist():
-            gaps[v, row // 64] |= np.uint64(1 << row % 64)
+            is_missing[v, row // 64] |= np.uint64(1 << row % 64)
 
         def sums(rows, of=slice(None)):
             a, b = (half[of][:, rows].astype(np.int64) for half in (high, low))
@@ -261,7 +261,7 @@ class TestNumbers:
         questions = np.array([(0, 1, 2), (4, 2, 3), (1, 0, 4)])
         for whole in (everyone, (np.empty((2, 0)), np.empty((3, 0, 0)))):
             found = np.empty(3), np.empty((3, 2, 3)), np.empty((3, 3, 3, 3))
-            _kernels.complete_sums(high, low, gaps, *whole, questions, *found)
+            _kernels.complete_sums(high, low, is_missing, *whole, questions, *found)
             for t, question in enumerate(questions):
                 rows = ~missing[question].any(axis=0)
                 assert found[0][t] == rows.sum()
@@ -321,7 +321,7 @@ def test_what_needs_whole_rows_says_so():
 
 def test_gaps_are_told_and_empty_columns_left_out():
     table = f2sl.open_table({"a": ["x", None, "y", None], "b": [0, 1, None, 1], "c": [1, 2, 1, 2]})
-    assert table.gaps.tolist() == [2, 1, 0]
+    assert table.missing.tolist() == [2, 1, 0]
     assert any("3 values are missing (25.0%), in columns 'a' (2), 'b' (1)" in note for note in table.notes)
     empty = f2sl.open_table({"a": [None, None], "b": [0, 1]})
     assert empty.names == ("b",)

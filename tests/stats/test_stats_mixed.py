@@ -12,7 +12,7 @@ from scipy.stats import chi2
 
 import naive_mixed
 from f2sl.data.engines import open_engine
-from f2sl.stats.answers import DEPENDENT, UNRELIABLE
+from f2sl.stats.answers import DEPENDENT, INCONCLUSIVE
 from f2sl.stats.choose import make_score, make_test, related_pairs, significant_pairs
 from f2sl.stats.conditioning import COLLINEAR
 from f2sl.stats.tests.mixed import ConditionalGaussian, DegenerateGaussian
@@ -21,7 +21,7 @@ from mixed_tools import mixed_columns, mixed_table
 
 pytestmark = pytest.mark.kernels
 
-KINDS = ("states", "number", "states", "number", "number")
+KINDS = ("discrete", "continuous", "discrete", "continuous", "continuous")
 
 
 def engine_of(columns, kinds=KINDS):
@@ -52,8 +52,8 @@ def test_degenerate_gaussian(question):
     with engine_of(columns) as engine:
         test = make_test(engine, 0.01, "dg", samples_per_cell=1.0)
         answer, p_value, statistic = asked(test, x, y, given_set)
-        assert asked(test, y, x, given_set) == (answer, p_value, statistic) or answer == UNRELIABLE
-    if both_kinds(x, y, *given_set) and answer != UNRELIABLE:
+        assert asked(test, y, x, given_set) == (answer, p_value, statistic) or answer == INCONCLUSIVE
+    if both_kinds(x, y, *given_set) and answer != INCONCLUSIVE:
         expected, freedom = naive_mixed.degenerate_statistic(columns, KINDS, x, y, given_set)
         assert statistic == pytest.approx(expected, rel=1e-9, abs=1e-8)
         assert p_value == pytest.approx(chi2.sf(expected, freedom), abs=1e-9)
@@ -68,7 +68,7 @@ def test_conditional_gaussian(question, weight):
     with engine_of(columns) as engine:
         test = ConditionalGaussian(weight).bind(engine, samples_per_cell=1.0)
         answer, p_value, statistic = asked(test, x, y, given_set)
-    if answer == UNRELIABLE:
+    if answer == INCONCLUSIVE:
         return
     expected = freedom = 0.0
     for sign, own in ((1, [x, y]), (-1, [x]), (-1, [y]), (1, [])):
@@ -76,7 +76,7 @@ def test_conditional_gaussian(question, weight):
         expected += 2 * sign * naive_mixed.conditional_log_likelihood(columns, KINDS, variables, weight)
         n_groups = len(naive_mixed.groups(columns, KINDS, variables))
         freedom += sign * naive_mixed.parameters(KINDS, variables, n_groups, weight)
-    if KINDS[x] == KINDS[y] == "states":
+    if KINDS[x] == KINDS[y] == "discrete":
         # Rows and columns of each stratum that are not empty.
         for rows in naive_mixed.groups(columns, KINDS, given_set):
             freedom += (len(set(columns[x][rows])) - 1) * (len(set(columns[y][rows])) - 1)
@@ -87,14 +87,14 @@ def test_conditional_gaussian(question, weight):
 def test_questions_of_one_kind_go_to_the_tests_of_that_kind():
     columns = mixed_columns(3)
     states, numbers = [columns[0], columns[2]], [columns[1], columns[3], columns[4]]
-    counts = engine_of(states, ("states",) * 2)
-    moments = engine_of(numbers, ("number",) * 3)
+    counts = engine_of(states, ("discrete",) * 2)
+    moments = engine_of(numbers, ("continuous",) * 3)
     with engine_of(columns) as engine, counts, moments:
         for name in ("dg", "cg"):
             test = make_test(engine, 0.05, name)
             assert asked(test, 0, 2, []) == asked(make_test(counts, 0.05), 0, 1, [])
             assert asked(test, 1, 4, [3]) == asked(make_test(moments, 0.05), 0, 2, [1])
-            assert (test.n_tests, test.n_unreliable) == (2, 0)
+            assert (test.n_tests, test.n_inconclusive) == (2, 0)
 
 
 def test_a_copy_is_as_dependent_as_can_be_told():
@@ -112,16 +112,16 @@ def test_without_enough_samples_nothing_is_said():
     with engine_of(columns) as engine:
         for name in ("dg", "cg"):
             test = make_test(engine, 0.05, name)
-            assert test.answer(np.array([0]), np.array([1]), np.array([[2]]))[0] == UNRELIABLE
-            assert test.n_unreliable == 1
+            assert test.answer(np.array([0]), np.array([1]), np.array([[2]]))[0] == INCONCLUSIVE
+            assert test.n_inconclusive == 1
 
 
 def test_a_number_that_states_determine_is_not_tested():
     codes = np.arange(60) % 3
     columns = [codes, np.array([0.5, 1.5, 4.0])[codes], np.random.default_rng(1).integers(0, 2, 60)]
-    with engine_of(columns, ("states", "number", "states")) as engine:
+    with engine_of(columns, ("discrete", "continuous", "discrete")) as engine:
         test = make_test(engine, 0.05, "dg")
-        assert test.answer(np.array([1]), np.array([2]), np.array([[0]]))[0] == UNRELIABLE
+        assert test.answer(np.array([1]), np.array([2]), np.array([[0]]))[0] == INCONCLUSIVE
 
 
 ARROWS = [(0, 2), (1, 2), (2, 3), (1, 4), (3, 5), (4, 5)]
@@ -140,7 +140,7 @@ def test_with_the_moments_of_the_population_only_what_d_separates_is_independent
     deviation = np.sqrt(np.diag(covariance))
     embedded = SimpleNamespace(correlations=covariance / np.outer(deviation, deviation), start=start)
     threads = SimpleNamespace(map=lambda function, items: [function(item) for item in items])
-    engine = SimpleNamespace(embedded=embedded, n_rows=10**10, threads=threads, any_gaps=False)
+    engine = SimpleNamespace(embedded=embedded, n_rows=10**10, threads=threads, any_missing=False)
     for x, y in combinations(range(6), 2):
         others = [v for v in range(6) if v not in (x, y)]
         for size in range(5):
@@ -160,11 +160,11 @@ def separated(x, y, given_set):
         if more == near:
             break
         near = more
-    links = {frozenset(arrow) for arrow in ARROWS if set(arrow) <= near}
-    links |= {frozenset((a, c)) for (a, b), (c, d) in permutations(ARROWS, 2) if b == d and b in near}
+    edges = {frozenset(arrow) for arrow in ARROWS if set(arrow) <= near}
+    edges |= {frozenset((a, c)) for (a, b), (c, d) in permutations(ARROWS, 2) if b == d and b in near}
     reached = {x}
     while True:
-        more = {v for link in links if link & reached for v in link} - set(given_set) | reached
+        more = {v for edge in edges if edge & reached for v in edge} - set(given_set) | reached
         if more == reached:
             return y not in reached
         reached = more
@@ -191,12 +191,12 @@ def test_scores(question):
 
 @few_examples
 @given(st.integers(0, 2**32 - 1), st.sampled_from(["cg-bic", "dg-bic"]))
-def test_equivalent_networks_have_the_same_score(seed, name):
-    with engine_of(mixed_columns(seed)) as engine:
+def test_equivalent_networks_have_the_same_score(random_state, name):
+    with engine_of(mixed_columns(random_state)) as engine:
         score = make_score(engine, name)
         totals = []
         for order in ((0, 1, 2, 3), (3, 1, 0, 2), (2, 3, 1, 0)):  # complete graphs are all equivalent
-            families = [(v, tuple(sorted(order[:place]))) for place, v in enumerate(order)]
+            families = [(v, tuple(sorted(order[:position]))) for position, v in enumerate(order)]
             totals.append(score.score(families).sum())
         assert totals == pytest.approx([totals[0]] * 3, rel=1e-11)
 
@@ -204,11 +204,11 @@ def test_equivalent_networks_have_the_same_score(seed, name):
 def test_families_of_one_kind_have_the_scores_of_that_kind():
     columns = mixed_columns(7)
     states, numbers = [columns[0], columns[2]], [columns[1], columns[3], columns[4]]
-    with engine_of(columns) as engine, open_engine(mixed_table(states, ("states",) * 2), 1) as counts:
+    with engine_of(columns) as engine, open_engine(mixed_table(states, ("discrete",) * 2), 1) as counts:
         of_states = [(2, (0,)), (0, ())], [(1, (0,)), (0, ())]
         found = make_score(engine, "cg-bic").score(of_states[0])
         assert found.tolist() == make_score(counts, "bic").score(of_states[1]).tolist()
-        with open_engine(mixed_table(numbers, ("number",) * 3), 1) as moments:
+        with open_engine(mixed_table(numbers, ("continuous",) * 3), 1) as moments:
             found = make_score(engine, "cg-bic").score([(4, (1, 3)), (1, ())])
             assert found.tolist() == make_score(moments, "bic-g").score([(2, (0, 1)), (0, ())]).tolist()
             # dg-bic of numbers alone comes from other sums: equal but for rounding.
@@ -221,15 +221,15 @@ def test_a_family_with_more_configurations_than_rows_is_impossible():
     columns = [*(rng.integers(0, 4, 30) for _ in range(3)), rng.normal(size=30)]
     for column in columns[:3]:
         column[:4] = range(4)
-    with engine_of(columns, ("states",) * 3 + ("number",)) as engine:
+    with engine_of(columns, ("discrete",) * 3 + ("continuous",)) as engine:
         assert make_score(engine, "cg-bic").score([(3, (0, 1, 2))])[0] == -np.inf
         assert np.isfinite(make_score(engine, "dg-bic").score([(3, (0, 1, 2))])[0])
 
 
 @few_examples
 @given(st.integers(0, 2**32 - 1))
-def test_measures(seed):
-    columns = mixed_columns(seed)
+def test_measures(random_state):
+    columns = mixed_columns(random_state)
     with engine_of(columns) as engine:
         found = related_pairs(engine, 0.01, "information")()
         values = dict(
@@ -246,11 +246,11 @@ def test_measures(seed):
             pair for pair in values if set(pair) <= {0, 1, 4}
         }
     for x, y in combinations(range(5), 2):
-        if KINDS[x] == KINDS[y] == "states":
+        if KINDS[x] == KINDS[y] == "discrete":
             parts = [naive_mixed.multinomial(columns, KINDS, own) for own in ([x, y], [x], [y])]
             expected = 1 - math.exp(-2 * (parts[0] - parts[1] - parts[2]) / len(columns[0]))
         else:
-            number, other = (x, y) if KINDS[x] == "number" else (y, x)
+            number, other = (x, y) if KINDS[x] == "continuous" else (y, x)
             rest = naive_mixed.left_over([columns[number]], naive_mixed.columns_of(columns, KINDS, [other]))
             expected = 1 - rest.var() / columns[number].var()
         assert values.get((x, y), 0.0) == pytest.approx(expected if expected > 0.01 else 0.0, abs=1e-9)
@@ -258,8 +258,8 @@ def test_measures(seed):
 
 @few_examples
 @given(st.integers(0, 2**32 - 1))
-def test_significant_pairs_are_those_of_the_tests(seed):
-    columns = mixed_columns(seed)
+def test_significant_pairs_are_those_of_the_tests(random_state):
+    columns = mixed_columns(random_state)
     with engine_of(columns) as engine:
         found = significant_pairs(engine, "bonferroni", level=0.5)()
         pairs = np.array(list(combinations(range(5), 2)))

@@ -9,24 +9,24 @@ import f2sl
 from f2sl.data.engines import open_engine
 from f2sl.data.stream.table import StreamTable
 from f2sl.errors import DataError
-from f2sl.stats.answers import UNRELIABLE
+from f2sl.stats.answers import INCONCLUSIVE
 from f2sl.stats.choose import make_score, make_test, related_pairs, significant_pairs
 from f2sl.stats.scores.mixed import ConditionalGaussianBIC
 from marks import few_examples
-from mixed_tools import drawn_gaps, mixed_columns, mixed_table
+from mixed_tools import drawn_missing, mixed_columns, mixed_table
 
 pytestmark = pytest.mark.kernels
 
-KINDS = ("states", "number", "states", "number", "number")
+KINDS = ("discrete", "continuous", "discrete", "continuous", "continuous")
 N = 160
 
 
 class Case:
     """A table with gaps, and the tables of the rows that have some variables."""
 
-    def __init__(self, seed, share=0.1):
-        self.columns = mixed_columns(seed, N)
-        self.missing = drawn_gaps(seed, self.columns, share)
+    def __init__(self, random_state, share=0.1):
+        self.columns = mixed_columns(random_state, N)
+        self.missing = drawn_missing(random_state, self.columns, share)
         self.table = mixed_table(self.columns, missing=self.missing)
         self.states = [int(column.max()) + 1 for column in self.columns]
 
@@ -41,9 +41,9 @@ class Case:
 
 @st.composite
 def questions(draw):
-    seed = draw(st.integers(0, 2**32 - 1))
+    random_state = draw(st.integers(0, 2**32 - 1))
     x, y, *others = draw(st.permutations(range(5)))
-    return Case(seed), x, y, sorted(others[: draw(st.integers(0, 2))])
+    return Case(random_state), x, y, sorted(others[: draw(st.integers(0, 2))])
 
 
 def asked(test, x, y, given_set):
@@ -95,8 +95,8 @@ def test_a_parent_with_gaps_is_compared_on_the_rows_that_have_it():
 
 @few_examples
 @given(st.integers(0, 2**32 - 1))
-def test_pairs(seed):
-    case = Case(seed)
+def test_pairs(random_state):
+    case = Case(random_state)
     with open_engine(case.table, 1) as engine:
         found = related_pairs(engine, 0.0, "mi")()
         values = dict(zip(zip(found.first, found.second, strict=True), found.values, strict=True))
@@ -110,14 +110,14 @@ def test_pairs(seed):
                     expected = one.values[0] if len(one.values) else 0.0
                 assert values.get((x, y), 0.0) == pytest.approx(expected, abs=1e-9)
                 answer, p_value, _ = asked(test, x, y, [])
-                assert answer == UNRELIABLE or ((x, y) in significant) == (p_value <= 0.05)
+                assert answer == INCONCLUSIVE or ((x, y) in significant) == (p_value <= 0.05)
 
 
 @settings(max_examples=4)
 @example(0, 3)  # rows with all variables are in some of the blocks only
 @given(st.integers(0, 2**32 - 1), st.integers(20, 200))
-def test_blocks_give_the_same_bits(seed, rows_per_block):
-    case = Case(seed)
+def test_blocks_give_the_same_bits(random_state, rows_per_block):
+    case = Case(random_state)
     x, y = np.triu_indices(5, 1)
     rest = np.array([[v for v in range(5) if v not in pair][:1] for pair in zip(x, y, strict=True)])
     families = [(4, (0, 1)), (0, (1, 2)), (3, (0, 2)), (2, ()), (1, (3, 4))]
@@ -139,7 +139,7 @@ def test_with_hardly_any_rows_nothing_is_said():
     case = Case(3, share=0.9)
     with open_engine(case.table, 1) as engine:
         for name in ("dg", "cg"):
-            assert asked(make_test(engine, 0.05, name), 0, 3, [2, 4])[0] == UNRELIABLE
+            assert asked(make_test(engine, 0.05, name), 0, 3, [2, 4])[0] == INCONCLUSIVE
         for name in ("cg-bic", "dg-bic"):
             scores = make_score(engine, name).score([(3, (0, 2, 4)), (0, (1, 2, 3, 4)), (3, ())])
             assert not np.isnan(scores).any()
@@ -151,19 +151,19 @@ def test_a_variable_that_no_row_has_with_another():
     case.missing[0], case.missing[3] = np.arange(N) % 2 == 0, np.arange(N) % 2 == 1
     table = mixed_table(case.columns, missing=case.missing)
     with open_engine(table, 1) as engine:
-        assert asked(make_test(engine, 0.05, "dg"), 0, 3, [])[0] == UNRELIABLE
-        assert asked(make_test(engine, 0.05, "cg"), 0, 3, [1])[0] == UNRELIABLE
+        assert asked(make_test(engine, 0.05, "dg"), 0, 3, [])[0] == INCONCLUSIVE
+        assert asked(make_test(engine, 0.05, "cg"), 0, 3, [1])[0] == INCONCLUSIVE
         assert make_score(engine, "cg-bic").score([(0, (3,)), (3, (0,))]).tolist() == [-np.inf] * 2
         alone, both = make_score(engine, "dg-bic").score([(0, ()), (0, (3,))])
         assert both < alone - 9 * N  # more than any parent gains
         assert significant_pairs(engine, "bonferroni", level=0.5)() is not None
-        assert engine.ratios[engine.place[3], 0] == 0.0
+        assert engine.ratios[engine.position[3], 0] == 0.0
 
 
 @pytest.mark.parametrize("name", ["f2sl-h", "f2sl-c", "mmhc", "pc-stable"])
 def test_learners(name):
-    network = f2sl.random_network(variables=8, edges=8, kind="mixed", share_numbers=0.5, seed=2)
-    frame = network.sample(1500, seed=3)
+    network = f2sl.random_network(variables=8, edges=8, kind="mixed", share_continuous=0.5, random_state=2)
+    frame = network.sample(1500, random_state=3)
     few = frame.mask(np.random.default_rng(1).random(frame.shape) < 0.03)
     with pytest.raises(DataError, match="missing"):
         f2sl.learn(few, name, missing="error")

@@ -21,7 +21,7 @@ from f2sl.learners.local.by_tests import ByTests
 from f2sl.learners.local.fcbf import FCBF
 from f2sl.learners.local.mmpc import MMPC
 from f2sl.search.hill_climbing import hill_climb
-from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, reliable_subsets
+from f2sl.stats.answers import DEPENDENT, INCONCLUSIVE, INDEPENDENT, reliable_subsets
 from f2sl.stats.choose import (
     check_choice,
     choices,
@@ -30,9 +30,9 @@ from f2sl.stats.choose import (
     make_test,
     measure_unit,
     related_pairs,
+    resolve_auto,
+    resolve_option,
     set_scores,
-    settle,
-    settled,
     significant_pairs,
 )
 from f2sl.stats.measures.correlations import R2
@@ -62,7 +62,7 @@ def columns_of(data):
 
 
 class Pearson(f2sl.CITest):
-    """X2 by the naive formula, unreliable where our own is for learners of neighbours."""
+    """X2 by the naive formula, unreliable where our own is for learners of neighbors."""
 
     def __init__(self, samples_per_cell=5.0):
         self.samples_per_cell = samples_per_cell
@@ -99,7 +99,7 @@ class Agreement(f2sl.Measure):
 
 
 class ForNumbers(f2sl.Measure):
-    kinds = ("number",)
+    kinds = ("continuous",)
 
     def values(self, data, first, second):
         return np.ones(len(first))
@@ -135,15 +135,15 @@ def test_a_test_of_ones_own_answers_by_its_p_values():
         told = test.ask(x, y, given)
         for i in range(len(x)):
             p = Pearson()._p_value(codes, x[i], y[i], given[i].tolist())
-            expected = UNRELIABLE if math.isnan(p) else INDEPENDENT if p > 0.05 else DEPENDENT
+            expected = INCONCLUSIVE if math.isnan(p) else INDEPENDENT if p > 0.05 else DEPENDENT
             assert told.answer[i] == expected
             assert told.p_value[i] == p or math.isnan(p)
             assert told.strength[i] == pytest.approx(-math.log10(max(p, 5e-324)), abs=1e-8, nan_ok=True)
         assert test.answer(y, x, given[:, ::-1]).tolist() == told.answer.tolist()
         seen.update(told.answer.tolist())
-    assert seen == {DEPENDENT, INDEPENDENT, UNRELIABLE}
+    assert seen == {DEPENDENT, INDEPENDENT, INCONCLUSIVE}
     assert test.n_tests == 2 * sum(len(all_questions(5, size)[0]) for size in range(3))
-    assert test.n_unreliable > 0
+    assert test.n_inconclusive > 0
     assert test.answer(x[:0], y[:0], given[:0]).tolist() == []
 
 
@@ -156,7 +156,7 @@ def test_a_test_of_ones_own_in_a_learner(registered):
     assert own.strengths == pytest.approx(ours.strengths, rel=1e-6)
     assert len(own.members) > 5
     # Ours knows before it asks which tests would be unreliable, and does not ask them.
-    assert own.n_tests - own.n_unreliable == ours.n_tests - ours.n_unreliable
+    assert own.n_tests - own.n_inconclusive == ours.n_tests - ours.n_inconclusive
 
 
 def test_all_subsets_are_reliable_as_far_as_is_known():
@@ -324,18 +324,18 @@ def test_values_of_pairs_of_numbers_have_the_bits_of_the_search(measure):
 def test_registered_names_are_offered_and_settled(registered):
     assert choices("ci_test") == ["auto", "g2", "x2", "pearson", "fisher-z", "dg", "cg"]
     assert choices("measure") == ["auto", "su", "information", "mi", "agreement", "r2", "correlation"]
-    assert choices("measure", "number") == ["auto", "r2", "correlation", "information", "mi"]
-    assert settled("measure", "agreement", "states") == "agreement"
+    assert choices("measure", "continuous") == ["auto", "r2", "correlation", "information", "mi"]
+    assert resolve_option("measure", "agreement", "discrete") == "agreement"
     assert measure_unit("agreement") == "agreement"
-    assert settle({"score": "auto", "k": 3, "measure": Agreement()}, "states") == {
+    assert resolve_auto({"score": "auto", "k": 3, "measure": Agreement()}, "discrete") == {
         "score": "bdeu",
         "k": 3,
         "measure": Agreement(),
     }
     with pytest.raises(
-        OptionError, match='measure="agreement" is for states, but the table holds real numbers'
+        OptionError, match='measure="agreement" is for discrete columns, but the table is continuous'
     ):
-        settled("measure", "agreement", "number")
+        resolve_option("measure", "agreement", "continuous")
 
 
 def test_what_is_registered_is_what_it_says_without_being_imported():
@@ -352,8 +352,8 @@ def test_what_is_registered_is_what_it_says_without_being_imported():
 
 def test_listing_names_loads_no_compiled_code():
     code = (
-        "import sys; from f2sl.stats.choose import choices, settle;"
-        "choices('score'); settle({'score': 'auto'}, 'states');"
+        "import sys; from f2sl.stats.choose import choices, resolve_auto;"
+        "choices('score'); resolve_auto({'score': 'auto'}, 'discrete');"
         "from f2sl import CITest, Score, Measure; print([m for m in ('numba', 'scipy') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -427,7 +427,7 @@ class Stranger:
         (
             "ci_test",
             OfNoKind(),
-            r"OfNoKind\.kinds must be a tuple of some of 'states', 'number', 'mixed', not \('numbers',\)",
+            r"OfNoKind\.kinds must be a tuple of some of 'discrete', 'continuous', 'mixed', not \('numbers'",
         ),
         ("ci_test", G2, r"ci_test: G2 is a class; pass an object, G2\(\)"),
         ("ci_test", None, "ci_test must be one of 'auto', 'g2', 'x2', 'fisher-z', 'dg', 'cg', not None"),
@@ -443,17 +443,19 @@ def test_what_cannot_stand_for_an_option_is_refused(option, value, message):
     with pytest.raises(OptionError, match=message):
         check_choice(option, value)
     with pytest.raises(OptionError, match=message):
-        settled(option, value, "states")
+        resolve_option(option, value, "discrete")
 
 
 def test_objects_for_other_columns_are_refused():
     engine = make_engine(related_codes(1, 30, 3))
     with pytest.raises(
         OptionError,
-        match=r'ForNumbers\(\) is for real numbers, .*use "auto", "su", "information" or "mi"',
+        match=r'ForNumbers\(\) is for continuous columns, .*use "auto", "su", "information" or "mi"',
     ):
         related_pairs(engine, 0.1, ForNumbers())
-    with pytest.raises(OptionError, match=r'score=K2\(\) is for states, .*use "auto", "bge" or "bic-g"'):
+    with pytest.raises(
+        OptionError, match=r'score=K2\(\) is for discrete columns, .*use "auto", "bge" or "bic-g"'
+    ):
         make_score(moments(related_values(0, 3, 20)), K2())
 
 
@@ -488,7 +490,11 @@ class NoLearn(StructureLearner):
         (LOCAL, HalfALearner, "PC algorithm 'own': HalfALearner has no method learn_one"),
         (LOCAL, NoSearch, "PC algorithm 'own': NoSearch has no method search"),
         (MARKOV_BLANKET, dict, "Markov-blanket algorithm 'own': dict has no method learn_one"),
-        (CI_TESTS, OfNoKind, r"independence test 'own': OfNoKind.kinds must be a tuple of some of 'states'"),
+        (
+            CI_TESTS,
+            OfNoKind,
+            r"independence test 'own': OfNoKind.kinds must be a tuple of some of 'discrete'",
+        ),
         (LOCAL, TakesNothing, r"PC algorithm 'own': TakesNothing.takes must be a tuple .*, not 'numbers'"),
         (STRUCTURE, NoLearn, "algorithm 'own': NoLearn has no method _learn"),
         (LOCAL, "my_learners", "PC algorithm 'own': a place is written \"module:Class\", not 'my_learners'"),
@@ -502,7 +508,7 @@ def test_what_cannot_be_used_is_not_registered(registry, found, message):
 
 def test_what_is_registered_by_its_place_is_checked_when_it_is_loaded(monkeypatch):
     monkeypatch.setattr(SCORES, "_entries", dict(SCORES._entries))
-    SCORES.add("counter", "collections:Counter", "no score", kinds=("states",))
+    SCORES.add("counter", "collections:Counter", "no score", kinds=("discrete",))
     with pytest.raises(OptionError, match="score 'counter': Counter has no method families"):
         f2sl.learn(f2sl.load_example("asia"), "f2sl-s", score="counter")
     SCORES.add("nowhere", "collections:NoSuchClass", "not there")

@@ -69,9 +69,9 @@ def test_a_constant_scores_zero():
 
 
 @pytest.mark.parametrize("score", naive.SCORES)
-@given(seed=st.integers(0, 2**32 - 1), n_rows=st.integers(1, 90))
-def test_equal_to_the_naive_formulas(score, seed, n_rows):
-    codes = related_codes(seed, n_rows, 5)
+@given(random_state=st.integers(0, 2**32 - 1), n_rows=st.integers(1, 90))
+def test_equal_to_the_naive_formulas(score, random_state, n_rows):
+    codes = related_codes(random_state, n_rows, 5)
     cardinalities = [int(row.max()) + 1 for row in codes]
     families = [(v, p) for v in range(5) for size in range(4) for p in combinations({*range(5)} - {v}, size)]
     families = [(v, tuple(sorted(p))) for v, p in families]
@@ -124,16 +124,16 @@ def test_sparse_tables_score_as_full_ones_do(score):
 
 
 @given(
-    seed=st.integers(0, 2**32 - 1),
+    random_state=st.integers(0, 2**32 - 1),
     n_rows=st.sampled_from([1, 20, 64, 150]),
     ess=st.sampled_from([0.1, 10.0, 1e-20]),
     sizes_kept=st.sampled_from([67, 1021]),
 )
 @examples(25)
-def test_gains_are_differences_of_scores(seed, n_rows, ess, sizes_kept):
-    rng = np.random.default_rng(seed)
+def test_gains_are_differences_of_scores(random_state, n_rows, ess, sizes_kept):
+    rng = np.random.default_rng(random_state)
     cardinalities = rng.integers(1, 6, 6)
-    codes = random_codes(seed, n_rows, cardinalities)
+    codes = random_codes(random_state, n_rows, cardinalities)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dirichlet, "SIZES_KEPT", sizes_kept)  # few: they are forgotten on the way
         scorer = scorer_on(make_engine(codes, cardinalities), equivalent_sample_size=ess)
@@ -223,10 +223,10 @@ EQUIVALENT = {
 
 @pytest.mark.parametrize("score", ["bdeu", "bic", "aic", "loglik"])
 @pytest.mark.parametrize("name", EQUIVALENT)
-@given(seed=st.integers(0, 2**32 - 1))
-def test_equal_across_equivalent_networks(name, score, seed):
+@given(random_state=st.integers(0, 2**32 - 1))
+def test_equal_across_equivalent_networks(name, score, random_state):
     n, networks = EQUIVALENT[name]
-    scorer = scorer_on(make_engine(related_codes(seed, 50, n)), score)
+    scorer = scorer_on(make_engine(related_codes(random_state, 50, n)), score)
     values = [network_score(scorer, n, arrows) for arrows in networks]
     assert values == pytest.approx([values[0]] * len(values), rel=1e-10, abs=1e-10)
 
@@ -245,19 +245,19 @@ def test_equal_across_all_classes_of_three_variables(score):
 
 
 @pytest.mark.parametrize("score", naive.SCORES)
-@given(seed=st.integers(0, 2**32 - 1))
-def test_the_order_of_rows_states_and_columns_changes_no_bit(score, seed):
-    rng = np.random.default_rng(seed)
+@given(random_state=st.integers(0, 2**32 - 1))
+def test_the_order_of_rows_states_and_columns_changes_no_bit(score, random_state):
+    rng = np.random.default_rng(random_state)
     cardinalities = np.array([2, 3, 4, 3])
-    codes = random_codes(seed, 70, cardinalities)
+    codes = random_codes(random_state, 70, cardinalities)
     families = [(0, ()), (1, (0,)), (3, (0, 2)), (2, (0, 1, 3))]
     plain = scorer_on(make_engine(codes, cardinalities), score).score(families).tolist()
     relabelled = np.stack([rng.permutation(k)[row] for k, row in zip(cardinalities, codes, strict=True)])
     relabelled = relabelled[:, rng.permutation(70)]
     assert scorer_on(make_engine(relabelled, cardinalities), score).score(families).tolist() == plain
     order = rng.permutation(4)
-    place = np.argsort(order).tolist()
-    moved = [(place[v], tuple(sorted(place[p] for p in parents))) for v, parents in families]
+    position = np.argsort(order).tolist()
+    moved = [(position[v], tuple(sorted(position[p] for p in parents))) for v, parents in families]
     engine = make_engine(codes[order], cardinalities[order])
     assert scorer_on(engine, score).score(moved).tolist() == plain
 

@@ -75,8 +75,8 @@ def named(n_variables, p_values):
 
 
 @given(st.integers(2, 16), st.floats(0.01, 0.5), corrections, st.floats(0.0, 4.0), st.integers(0, 2**32 - 1))
-def test_one_or_two_walks_find_what_the_plain_rule_finds(n_variables, level, correction, power, seed):
-    p_values = np.random.default_rng(seed).random(n_variables * (n_variables - 1) // 2) ** (1 + power)
+def test_one_or_two_walks_find_what_the_plain_rule_finds(n_variables, level, correction, power, random_state):
+    p_values = np.random.default_rng(random_state).random(n_variables * (n_variables - 1) // 2) ** (1 + power)
     made_up = MadeUp(n_variables, p_values)
     by_rule = naive.significant(named(n_variables, p_values), level, correction)
     assert sorted(found_by_rule(made_up, correction, level)) == by_rule
@@ -103,7 +103,7 @@ def test_one_walk_is_enough_where_little_is_related():
 
 
 @given(
-    seed=st.integers(0, 2**32 - 1),
+    random_state=st.integers(0, 2**32 - 1),
     n_rows=st.integers(2, 150),
     n_variables=st.integers(2, 12),
     correction=corrections,
@@ -111,8 +111,10 @@ def test_one_walk_is_enough_where_little_is_related():
     measure=st.sampled_from(["su", "mi"]),
     kept=st.sampled_from([1, 50]),
 )
-def test_pairs_are_those_of_the_plain_rule(seed, n_rows, n_variables, correction, level, measure, kept):
-    codes = related_codes(seed, n_rows, n_variables)
+def test_pairs_are_those_of_the_plain_rule(
+    random_state, n_rows, n_variables, correction, level, measure, kept
+):
+    codes = related_codes(random_state, n_rows, n_variables)
     matrix = naive.all_pairs(codes, measure)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(significance, "KEPT_PER_VARIABLE", kept)
@@ -187,11 +189,11 @@ def test_every_engine_finds_the_same_bits(kept, monkeypatch):
 def test_the_order_of_rows_columns_and_states_changes_nothing():
     codes = related_codes(8, 120, 15)
     rng = np.random.default_rng(0)
-    places = rng.permutation(15)
+    positions = rng.permutation(15)
     moved = np.stack([rng.permutation(row.max() + 1)[row] for row in codes[:, rng.permutation(120)]])
     found = listed(significant_pairs(make_engine(codes))())
-    other = listed(significant_pairs(make_engine(moved[places]))())
-    assert found == {tuple(sorted(places[list(pair)].tolist())): value for pair, value in other.items()}
+    other = listed(significant_pairs(make_engine(moved[positions]))())
+    assert found == {tuple(sorted(positions[list(pair)].tolist())): value for pair, value in other.items()}
 
 
 def test_the_formula_can_be_sent_elsewhere():
@@ -210,8 +212,8 @@ def test_the_formula_can_be_sent_elsewhere():
 @given(
     st.integers(0, 2**32 - 1), st.integers(2, 9), st.integers(5, 60), corrections, st.sampled_from([1, 50])
 )
-def test_pairs_of_real_numbers(seed, n_variables, n_rows, correction, kept):
-    values = related_values(seed, n_variables, n_rows)
+def test_pairs_of_real_numbers(random_state, n_variables, n_rows, correction, kept):
+    values = related_values(random_state, n_variables, n_rows)
     pairs = combinations(range(n_variables), 2)
     by_hand = {(x, y): naive_gaussian.z_test(values[x], values[y]) for x, y in pairs}
     with pytest.MonkeyPatch.context() as patch:
@@ -265,6 +267,8 @@ def test_more_samples_find_weaker_relations():
         {"a": [0] * 50 + [1] * 50, "b": [0] * 28 + [1] * 22 + [0] * 22 + [1] * 28},
         equivalent_sample_size=0,
     )
-    found = [f2sl.F2SLc(delta="auto").fit(net.sample(rows, seed=1)).graph_.n_edges for rows in (50, 5000)]
+    found = [
+        f2sl.F2SLc(delta="auto").fit(net.sample(rows, random_state=1)).graph_.n_edges for rows in (50, 5000)
+    ]
     assert found == [0, 1]
-    assert f2sl.F2SLc().fit(net.sample(5000, seed=1)).graph_.n_edges == 0
+    assert f2sl.F2SLc().fit(net.sample(5000, random_state=1)).graph_.n_edges == 0

@@ -129,7 +129,7 @@ def test_all_learners_and_kinds_of_tables_are_in_the_record(tools):
         (learner.call, learner.algorithm) for learner in LEARNERS if not set(learner.options) - {"epochs"}
     }
     for call, registry in (("learn", STRUCTURE), ("learn_pc", LOCAL), ("learn_mb", MARKOV_BLANKET)):
-        names = {entry.name for entry in registry.registered() if entry.place.startswith("f2sl.")}
+        names = {entry.name for entry in registry.registered() if entry.location.startswith("f2sl.")}
         assert {name for kind, name in plain if kind == call} == names
     names = [learner.name for learner in LEARNERS]
     assert len(set(names)) == len(names)

@@ -184,7 +184,7 @@ def test_weights_and_aliases():
 @pytest.fixture(scope="module")
 def drawn():
     """Random tables with copies, functions and noise."""
-    return [related_codes(seed, 300, 7, most_states=3) for seed in range(8)]
+    return [related_codes(random_state, 300, 7, most_states=3) for random_state in range(8)]
 
 
 def test_every_reason_of_feature_selection_holds(drawn):
@@ -241,7 +241,7 @@ def test_tests_are_those_of_the_data(drawn, learner):
 
 
 def test_the_weakest_test_is_the_strength_that_mmpc_found():
-    # Nothing is dropped again here: so the weakest of all tests is among those of the final neighbours.
+    # Nothing is dropped again here: so the weakest of all tests is among those of the final neighbors.
     asia = f2sl.load_example("asia")
     model = f2sl.MMHCc().fit(asia)
     facts = by_kind(model.explain("bronc", "smoke", asia))
@@ -324,7 +324,7 @@ def test_learners_by_best_networks_tell_what_the_score_loses(drawn, learner):
 
 @pytest.mark.parametrize("engine", ["memory", "stream"])
 def test_total_conditioning_tells_its_tests(engine, tmp_path):
-    sampled = f2sl.random_network(8, 12, kind="number", seed=3).sample(500, seed=1)
+    sampled = f2sl.random_network(8, 12, kind="continuous", random_state=3).sample(500, random_state=1)
     data = {name: np.asarray(sampled[name]) for name in sampled}
     path = write_csv(tmp_path / "numbers.csv", data)
     model, names = f2sl.TC().fit(data), sorted(data)
@@ -351,7 +351,7 @@ def test_total_conditioning_tells_its_tests(engine, tmp_path):
             assert set(told[0].facts["given"]) == all_others
             strength = by_kind(found)["strength"]["strength"]
             assert -math.log10(told[0].facts["p_value"]) == pytest.approx(strength, abs=1e-6)
-            # Neighbours in common: tests for spouses are told, too.
+            # Neighbors in common: tests for spouses are told, too.
             assert (len(told) == 2) == bool(set(model.blankets_[a]) & set(model.blankets_[b]))
         elif b not in model.blankets_[a]:
             assert set(told[0].facts["given"]) == all_others
@@ -434,7 +434,7 @@ def test_the_clean_up_is_told(drawn):
 
 @pytest.mark.parametrize("pc", ["fcbf", "fcbf-confirmed", "mrmr", "mmpc", "hiton-pc", "pc-simple", "sll-pc"])
 @pytest.mark.parametrize("orient", ["ci", "score"])
-def test_any_learner_of_neighbours(pc, orient, drawn):
+def test_any_learner_of_neighbors(pc, orient, drawn):
     table = make_table(drawn[0])
     model = f2sl.LocalToGlobal(pc=pc, orient=orient).fit(table)
     for found in explain_all(model, pairs_of(model), table).values():
@@ -454,7 +454,7 @@ def test_the_other_learners_of_states(learner, drawn):
         )
 
 
-@pytest.mark.parametrize("kind", ["number", "mixed"])
+@pytest.mark.parametrize("kind", ["continuous", "mixed"])
 def test_numbers_and_both(kind):
     rng = np.random.default_rng(1)
     x = rng.normal(size=500)
@@ -462,7 +462,7 @@ def test_numbers_and_both(kind):
     if kind == "mixed":
         data["s"] = ["low" if value < 0 else "high" for value in x + rng.normal(size=500)]
     table = f2sl.open_table(data)
-    for learner in (*ALL, f2sl.TC) if kind == "number" else ALL:
+    for learner in (*ALL, f2sl.TC) if kind == "continuous" else ALL:
         model = learner().fit(table)
         assert all(found.reasons for found in explain_all(model, pairs_of(model), table).values())
         assert model.explain("x", "y", data).edge
@@ -470,7 +470,7 @@ def test_numbers_and_both(kind):
 
 @pytest.mark.parametrize("learner", [f2sl.F2SLh, f2sl.BOSS])
 def test_parents_grown_among_all_numbers_are_explained_by_their_score(learner):
-    data = f2sl.random_network(8, 12, kind="number", seed=3).sample(500, seed=1)
+    data = f2sl.random_network(8, 12, kind="continuous", random_state=3).sample(500, random_state=1)
     model = learner().fit(data)
 
     def bic(child, parents):

@@ -245,7 +245,7 @@ class TestCommands:
         words = shlex.split(content["ask"])
         assert sorted(words) == sorted(["f2sl", "why", "TABLE", *chosen])
         (header, *rows), others = (tmp_path / "asia.csv").read_text().splitlines(), f2sl.load_network("asia")
-        columns = others.sample(5000, seed=7)
+        columns = others.sample(5000, random_state=7)
         drawn = zip(*(columns[name] for name in header.split(",")), strict=True)
         capsys.readouterr()
         for changed, words in ((rows[:-1], "4,999 rows"), (map(",".join, drawn), "another graph")):

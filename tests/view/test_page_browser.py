@@ -62,7 +62,7 @@ def model(table):
 @pytest.fixture(scope="module")
 def rich(model):
     """Networks, graphs learned instead of theirs with edges of all kinds and strengths, two explanations."""
-    wide = random_network(variables=400, edges=600, max_parents=3, states=(2, 2), seed=1)
+    wide = random_network(variables=400, edges=600, max_parents=3, states=(2, 2), random_state=1)
     arrows, leaves = (
         wide.graph.directed_edges,
         {name for name in wide.variables if not wide.graph.children(name)},
@@ -258,7 +258,7 @@ def test_pairs_that_are_not_explained_say_how_to_ask(opened, model):
         assert shlex.split(page.ask(ASK)) == ["f2sl", "why", "my data.csv", HOSTILE[i], "plain"]
 
 
-def test_focus_on_neighbourhoods_and_blankets(opened):
+def test_focus_on_neighborhoods_and_blankets(opened):
     page = opened("network")
     truth = f2sl.load_network("alarm").graph
     find(page, "HR")
@@ -519,7 +519,7 @@ def test_every_interaction_at_any_size_and_width(opened, rich, tmp_path, name, w
     click_on(page, f"e{edges.index({i, j})}")
     assert page.ask(PANEL).splitlines()[0] == f"{a} → {b}"
     assert "Because of this." in page.ask(PANEL)
-    # Neighbourhood and Markov blanket, of what is drawn: the learned edges and the missing ones.
+    # Neighborhood and Markov blanket, of what is drawn: the learned edges and the missing ones.
     links = set(map(tuple, page.ask("JSON.parse(data.textContent).edges.map((e) => [e.a, e.b])")))
     near = {graph.nodes[j] for i in [graph.nodes.index(a)] for edge in links if i in edge for j in edge}
     find(page, a)

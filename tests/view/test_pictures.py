@@ -37,12 +37,12 @@ def placed(request, monkeypatch):
 def test_arrows_point_down_and_nothing_overlaps(network):
     graph = f2sl.load_network(network).graph
     drawn = drawing(graph)
-    places = drawn.layout.places
-    assert set(places) == set(graph.nodes)
+    positions = drawn.layout.positions
+    assert set(positions) == set(graph.nodes)
     for a, b in graph.directed_edges:
-        assert places[a][1] < places[b][1]
+        assert positions[a][1] < positions[b][1]
     rows: dict[float, list[tuple[float, float]]] = {}
-    for name, (x, y) in places.items():
+    for name, (x, y) in positions.items():
         rows.setdefault(y, []).append((x - drawn.widths[name] / 2, x + drawn.widths[name] / 2))
     for row in rows.values():
         row.sort()
@@ -59,14 +59,14 @@ def test_arrows_point_down_and_nothing_overlaps(network):
 def test_long_edges_bend_once_in_every_layer_between_and_clear_of_the_nodes(network):
     drawn = drawing(f2sl.load_network(network).graph)
     layout, rows = drawn.layout, {}
-    for name, (x, y) in layout.places.items():
+    for name, (x, y) in layout.positions.items():
         rows.setdefault(y, []).append((x, drawn.widths[name] / 2))
     layers = sorted(
-        {y for _, y in layout.places.values()} | {y for way in layout.bends.values() for _, y in way}
+        {y for _, y in layout.positions.values()} | {y for way in layout.bends.values() for _, y in way}
     )
     assert layout.bends
     for edge in drawn.edges:
-        top, bottom = layout.places[edge.a][1], layout.places[edge.b][1]
+        top, bottom = layout.positions[edge.a][1], layout.positions[edge.b][1]
         assert [y for _, y in drawn.way(edge)] == [y for y in layers if top < y < bottom]
         for x, y in drawn.way(edge):
             assert all(abs(x - centre) > half for centre, half in rows.get(y, []))
@@ -83,16 +83,18 @@ def off_the_vertical(layout, edges):
     """Add up how far the pieces of edges are off the vertical: twice for one bend, eight times for two."""
     total = 0.0
     for a, b in edges:
-        way = [layout.places[a], *layout.bends.get((a, b), []), layout.places[b]]
+        way = [layout.positions[a], *layout.bends.get((a, b), []), layout.positions[b]]
         for i, ((x, _), (other, _)) in enumerate(pairwise(way)):
             bends = (i > 0) + (i < len(way) - 2)
             total += (1, 2, 8)[bends] * abs(x - other)
     return total
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_edges_are_straighter_than_by_sweeps(seed, monkeypatch):
-    graph = random_network(variables=40, edges=60, max_parents=3, states=(2, 2), seed=seed).graph
+@pytest.mark.parametrize("random_state", range(5))
+def test_edges_are_straighter_than_by_sweeps(random_state, monkeypatch):
+    graph = random_network(
+        variables=40, edges=60, max_parents=3, states=(2, 2), random_state=random_state
+    ).graph
     widths = dict.fromkeys(graph.nodes, 50.0)
     exact = off_the_vertical(lay_out(widths, graph.directed_edges), graph.directed_edges)
     monkeypatch.setattr("f2sl.view.layers.MOST_EXACT", 0)
@@ -103,16 +105,16 @@ def test_edges_are_straighter_than_by_sweeps(seed, monkeypatch):
 def test_the_straightest_places_by_hand():
     """Three children below one parent need two widths and gaps: the middle one is right below."""
     layout = lay_out(dict.fromkeys("pabc", 50.0), [("p", child) for child in "abc"])
-    places = sorted(layout.places[child][0] - layout.places["p"][0] for child in "abc")
-    assert places == [-50 - GAP, 0, 50 + GAP]
+    positions = sorted(layout.positions[child][0] - layout.positions["p"][0] for child in "abc")
+    assert positions == [-50 - GAP, 0, 50 + GAP]
 
 
 def test_wide_layers_are_split():
     children = [f"c{i:03d}" for i in range(200)]
     layout = lay_out(dict.fromkeys(["root", *children], 80.0), [("root", child) for child in children])
     assert layout.width < 80 * 100
-    assert len({y for _, y in layout.places.values()}) > 3
-    assert all(layout.places[child][1] > layout.places["root"][1] for child in children)
+    assert len({y for _, y in layout.positions.values()}) > 3
+    assert all(layout.positions[child][1] > layout.positions["root"][1] for child in children)
 
 
 PLAIN = """graph 1 4 3
@@ -140,7 +142,7 @@ def test_places_and_curves_are_those_of_dot(tmp_path):
     (tmp_path / "answer").write_text(PLAIN)
     dot = stand_in(tmp_path, f"cat > {tmp_path}/asked; cat {tmp_path}/answer")
     layout = lay_out(dict.fromkeys("abc", 72.0), arcs, dot)
-    assert layout.places == {"a": (72.0, 0.0), "b": (144.0, 78.0), "c": (216.0, 156.0)}
+    assert layout.positions == {"a": (72.0, 0.0), "b": (144.0, 78.0), "c": (216.0, 156.0)}
     assert (layout.width, layout.bends) == (4 * 72.0, {})
     expected = [(72, 0.7 * 72 - 15), (86.4, 0.9 * 72 - 15), (129.6, 1.1 * 72 - 15), (144, 1.3 * 72 - 15)]
     np.testing.assert_allclose(layout.curves["a", "b"], expected)
@@ -168,7 +170,7 @@ def test_dot_lays_out_a_network():
     assert len(drawn.layout.curves) == graph.n_edges
     for edge in drawn.edges:
         for name, (x, y) in zip((edge.a, edge.b), (drawn.curve(edge)[0], drawn.curve(edge)[-1]), strict=True):
-            centre = drawn.layout.places[name]
+            centre = drawn.layout.positions[name]
             assert abs(x - centre[0]) <= drawn.widths[name] / 2 + 1
             assert abs(y - centre[1]) <= HEIGHT / 2 + 1
     assert len(re.findall(r'd="M[^"]*C', f2sl.plot(graph).svg())) == graph.n_edges
@@ -177,14 +179,14 @@ def test_dot_lays_out_a_network():
 def test_the_order_of_nodes_and_edges_changes_nothing():
     graph = f2sl.load_network("alarm").graph
     turned = graph.reorder(graph.nodes[::-1])
-    assert drawing(turned).layout.places == drawing(graph).layout.places
+    assert drawing(turned).layout.positions == drawing(graph).layout.positions
 
 
 def test_parts_and_lone_nodes_are_apart():
     widths = dict.fromkeys([*"abcdef"], 50.0)
     layout = lay_out(widths, [("a", "b"), ("c", "d")])
-    assert len(set(layout.places.values())) == 6
-    assert layout.places["e"][1] == layout.places["f"][1] > layout.places["b"][1]
+    assert len(set(layout.positions.values())) == 6
+    assert layout.positions["e"][1] == layout.positions["f"][1] > layout.positions["b"][1]
 
 
 def test_status_of_edges():

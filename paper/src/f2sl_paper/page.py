@@ -76,22 +76,22 @@ def _facts(results: Results) -> str:
         for name, label in NETWORKS.items():
             if (name, source) in met:
                 whose.setdefault(data(name, source), []).append(label)
-    told = {"Data": [f"{', '.join(names)}: {title}" for title, names in whose.items()]}
+    message = {"Data": [f"{', '.join(names)}: {title}" for title, names in whose.items()]}
     others = sorted({outcome.unit.rows for outcome in results.outcomes} - {*settings.SIZES})
     if others:
-        told["Not shown"] = [
+        message["Not shown"] = [
             f"Results with {' and '.join(map(size, others))} rows, sizes that the paper does not have"
         ]
     used = {outcome.run for outcome in results.outcomes}
     runs = [run for number, run in sorted(results.runs.items()) if number in used]
-    told["Runs"] = [_starts([run["started"] for run in runs])] if runs else []
+    message["Runs"] = [_starts([run["started"] for run in runs])] if runs else []
     for run in runs:
         for term, text in _description(run).items():
-            texts = told.setdefault(term, [])
+            texts = message.setdefault(term, [])
             texts += [] if text in texts else [text]
     items = "".join(
         f"<dt>{escape(term)}</dt><dd>{'<br>'.join(map(escape, texts)) or 'none yet'}</dd>"
-        for term, texts in told.items()
+        for term, texts in message.items()
     )
     return f'<dl class="facts">{items}</dl>'
 

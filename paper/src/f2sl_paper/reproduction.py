@@ -182,7 +182,7 @@ class Units(Keeper[Unit]):
         return Outcome(
             unit=unit,
             source=source,
-            seed=seed_of(unit.rows, unit.data_set) if source == SAMPLED else None,
+            random_state=seed_of(unit.rows, unit.data_set) if source == SAMPLED else None,
             state=ended.state,
             run=self.run,
             seconds=ended.seconds,

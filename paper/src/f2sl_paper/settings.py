@@ -166,7 +166,7 @@ LEARNERS = {
     "ggsl": Learner(
         "GGSL",
         STRUCTURE,
-        {**_BEST_NETWORKS, "seed": 0},
+        {**_BEST_NETWORKS, "random_state": 0},
         "The first variable is drawn with this seed.",
         slow=True,
     ),
@@ -189,7 +189,7 @@ LEARNERS = {
             "learning_rate": 0.003,
             "tau": 0.0,
             "threshold": 0.3,
-            "seed": 0,
+            "random_state": 0,
         },
         "The values of its paper's program; states are read as numbers.",
         slow=True,

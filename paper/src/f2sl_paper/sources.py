@@ -57,7 +57,7 @@ class PaperSource:
     def table(self, rows: int, data_set: int) -> Table:
         """Read a data set."""
         return open_table(
-            self._supplement.table(rows, data_set), names=self._supplement.names, kinds="states"
+            self._supplement.table(rows, data_set), names=self._supplement.names, kinds="discrete"
         )
 
     def facts(self) -> NetworkFacts:
@@ -126,10 +126,10 @@ def open_source(network: str, folder: Path | None) -> Source:
     return SampledSource(network)
 
 
-def sampled_table(network: BayesianNetwork, rows: int, seed: int) -> Table:
+def sampled_table(network: BayesianNetwork, rows: int, random_state: int) -> Table:
     """Draw rows and keep only the states that occur, as in data from an unknown network."""
-    drawn = sample_table(network, rows, seed)
-    return open_table(drawn.codes.T, names=drawn.names, kinds="states")
+    drawn = sample_table(network, rows, random_state)
+    return open_table(drawn.codes.T, names=drawn.names, kinds="discrete")
 
 
 def _facts(network: str, source: str, truth: DAG, states: list[int]) -> NetworkFacts:

@@ -64,7 +64,7 @@ class Outcome:
 
     unit: Unit
     source: str
-    seed: int | None
+    random_state: int | None
     state: str
     run: int
     seconds: float | None = None

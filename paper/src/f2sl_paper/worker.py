@@ -111,7 +111,7 @@ def _of_structure(learner: Any, table: Table, truth: DAG, threads: int) -> Measu
 def _of_sets(learner: Any, table: Table, truth: DAG, threads: int) -> Measured:
     started = time.perf_counter()
     with open_engine(table, threads) as engine:
-        sets = learner.settle(table.kind).learn_all(engine)
+        sets = learner.resolve_auto(table.kind).learn_all(engine)
     seconds = time.perf_counter() - started
     found = FoundSets.of(sets, table.names, table.names)
     return Measured(seconds, compare_pc(truth, found).as_dict())

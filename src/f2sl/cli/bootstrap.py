@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 RESAMPLING = "Resampling"
 EXAMPLES = examples(
     "f2sl bootstrap data.csv --out confidence.json",
-    "f2sl bootstrap data.csv --algorithm f2sl-c --replicates 500 --seed 1 --out confidence.json --resume",
+    "f2sl bootstrap data.csv --algorithm f2sl-c --replicates 500 --random-state 1 --out c.json --resume",
     "f2sl bootstrap data.csv --method subsample --threshold 0.9 --out graph.graphml --plot graph.svg",
     "f2sl bootstrap data.csv --scheduler tcp://host:8786 --out confidence.json",
 )
@@ -49,7 +49,9 @@ def bootstrap(
     reading: TableOptions,
     options: dict[str, Any],
     replicates: Annotated[int, typer.Option(help="Number of replicates.", rich_help_panel=RESAMPLING)] = 200,
-    seed: Annotated[int, typer.Option(help="Random seed of the resampling.", rich_help_panel=RESAMPLING)] = 0,
+    random_state: Annotated[
+        int, typer.Option(help="Random seed of the resampling.", rich_help_panel=RESAMPLING)
+    ] = 0,
     method: Annotated[
         str,
         typer.Option(
@@ -90,9 +92,9 @@ def bootstrap(
     """
     started = time.perf_counter()
     if picture is not None:
-        check_picture_file(picture, [path for path in (reading.place, out, truth) if path is not None])
+        check_picture_file(picture, [path for path in (reading.location, out, truth) if path is not None])
     if out is not None:
-        check_graph_file(out, [path for path in (reading.place, truth) if path is not None])
+        check_graph_file(out, [path for path in (reading.location, truth) if path is not None])
     reading.check()
     from f2sl._options import refuse
     from f2sl.confidence.bootstrap import bootstrap as run
@@ -101,7 +103,7 @@ def bootstrap(
     from f2sl.graph import PDAG, compare
     from f2sl.learners.base import STRUCTURE
 
-    refuse(problems(replicates, seed, method, threshold, reading.jobs, out, resume))
+    refuse(problems(replicates, random_state, method, threshold, reading.jobs, out, resume))
     true_graph = None if truth is None else load_any_graph(truth)
     learner, algorithm = create_learner(STRUCTURE, algorithm, options), STRUCTURE.resolve(algorithm)
     given: dict[str, Any] = {
@@ -123,7 +125,7 @@ def bootstrap(
         if true_graph is not None:
             compare(true_graph, PDAG(table.names))  # other variables than the truth: better told now
         try:
-            found = run(table, learner, replicates, seed, method, threshold, **given)
+            found = run(table, learner, replicates, random_state, method, threshold, **given)
         except Interrupted as error:
             found = error.finished
             interrupts.put_off()
@@ -134,8 +136,8 @@ def bootstrap(
                 if out is None
                 else f"{printable(out)} has them; --resume continues"
             )
-            told = f"{found.n_replicates:,} of {found.replicates:,} replicates were finished"
-            interrupts.keeping(f"{told}; {kept}")
+            message = f"{found.n_replicates:,} of {found.replicates:,} replicates were finished"
+            interrupts.keeping(f"{message}; {kept}")
     comparison = None if true_graph is None else compare(true_graph, found)
     if picture is not None:
         save_picture(found.graph, picture)
@@ -146,7 +148,7 @@ def bootstrap(
         if comparison is not None:
             output.show(metrics(f"\nCompared with {printable(str(truth))}", comparison))
     elif not found.complete:
-        output.tell_of_incomplete(texts(found.notes))
+        output.note_incomplete(texts(found.notes))
 
 
 def _facts(
@@ -161,7 +163,7 @@ def _facts(
         "algorithm": algorithm,
         "options": found.asked["options"],
         "method": found.asked["method"],
-        "seed": found.asked["seed"],
+        "random_state": found.asked["random_state"],
         "rows": found.asked["rows"],
         "variables": len(found.nodes),
         "replicates": found.replicates,
@@ -204,7 +206,7 @@ def _show(
         ("Read", f"{count(asked['rows'], 'row')}, {count(len(found.nodes), 'variable')}"),
         *(("Note", printable(note)) for note in texts(found.notes)),
         *([("Knowledge", printable(str(found.knowledge)))] if found.knowledge else []),
-        ("Learned", f"{done} by {algorithm} ({asked['method']}, seed {asked['seed']})"),
+        ("Learned", f"{done} by {algorithm} ({asked['method']}, seed {asked['random_state']})"),
         ("Linked", f"{count(len(found.pairs), 'pair')} at least once"),
         ("Threshold", f"{found.threshold:g}: links in at least this share of replicates are kept ({how})"),
         (

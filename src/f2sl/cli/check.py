@@ -11,7 +11,7 @@ from f2sl.errors import DataError, printable
 
 EXAMPLES = examples(
     "f2sl check people.csv",
-    "f2sl check people.csv --bins 5 --states region --drop id --json",
+    "f2sl check people.csv --bins 5 --discrete region --drop id --json",
 )
 
 
@@ -28,8 +28,8 @@ def check(reading: TableOptions, as_json: AsJson = False) -> None:
     problems = texts(report.problems)
     if as_json:
         columns = [column._asdict() for column in report.columns]
-        told = {"notes": records(report.notes), "problems": records(report.problems)}
-        output.show_json({"rows": report.n_rows, "columns": columns, **told})
+        message = {"notes": records(report.notes), "problems": records(report.problems)}
+        output.show_json({"rows": report.n_rows, "columns": columns, **message})
     else:
         rows = [tuple(printable(str(cell)) for cell in column) for column in report.columns]
         title = f"{printable(reading.data)}: {count(report.n_rows, 'row')}, {count(len(rows), 'column')}"

@@ -51,11 +51,11 @@ def exit_code_of(work: Callable[[], None], for_good: bool = False) -> int:
             sys.stdout.flush()
             interrupts.end()
     except BaseException as error:
-        return _settle(error)
+        return _fit_parents(error)
     return 0
 
 
-def _settle(error: BaseException) -> int:
+def _fit_parents(error: BaseException) -> int:
     """Print an error, and return the exit code."""
     if isinstance(error, KeyboardInterrupt) or interrupts.requested:
         return _tell(interrupts.message(), interrupts.exit_code)

@@ -49,16 +49,16 @@ def fit(
 
     check_can_save((), out)
     check_can_write(out)
-    check_distinct(out, [graph, *([] if reading.place is None else [reading.place])])
+    check_distinct(out, [graph, *([] if reading.location is None else [reading.location])])
     reading.check()
     known = load_any_graph(graph)
-    from f2sl.data.column import NUMBER
+    from f2sl.data.column import CONTINUOUS
     from f2sl.data.open import open_for
     from f2sl.network.checks import check_edges
     from f2sl.network.fitting import dag_of_network, fit_learned
 
     table = open_for(
-        ("states", "number", "mixed"),
+        ("discrete", "continuous", "mixed"),
         "a Bayesian network",
         reading.data,
         reading.jobs,
@@ -68,7 +68,7 @@ def fit(
         **reading.options(),
     )
     with table:
-        numbers = [name for name, kind in zip(table.names, table.kinds, strict=True) if kind == NUMBER]
+        numbers = [name for name, kind in zip(table.names, table.kinds, strict=True) if kind == CONTINUOUS]
         checks: tuple[Callable[[], object], ...] = (
             lambda: check_can_save(table.kinds, out),
             lambda: check_edges(dag_of_network(known, table), numbers),
@@ -86,8 +86,8 @@ def fit(
         network.save(out)
     if not quiet:
         variables, edges = count(len(network.variables), "variable"), count(network.graph.n_edges, "edge")
-        told = f"{variables}, {edges}, {count(network.n_parameters, 'parameter')}"
-        print(f"wrote {printable(out)}: {told}, from {count(table.n_rows, 'row')}")
+        message = f"{variables}, {edges}, {count(network.n_parameters, 'parameter')}"
+        print(f"wrote {printable(out)}: {message}, from {count(table.n_rows, 'row')}")
         if len(known.undirected_array):
             undirected = count(len(known.undirected_array), "undirected edge")
             print(f"note: {undirected} of {printable(graph)} directed as by f2sl learn --dag")

@@ -113,8 +113,8 @@ class Interrupts:
             return
         elif not self._saving:
             # Asked a second time: do not wait for threads to finish their piece of work.
-            told = f"f2sl: {self.message()}\n".encode(errors="backslashreplace")
-            os.write(2, (_SHOW_CURSOR if os.isatty(2) else b"") + told)
+            text = f"f2sl: {self.message()}\n".encode(errors="backslashreplace")
+            os.write(2, (_SHOW_CURSOR if os.isatty(2) else b"") + text)
             os._exit(self.exit_code)
         self.requested = True
         raise KeyboardInterrupt
@@ -154,8 +154,8 @@ class Interrupts:
             return f"interrupted; {self._kept}"
         # A file that is written whole takes the place of the old one: it is another file then.
         written = [str(path) for path, before in self._before.items() if _identity(path) != before]
-        told = f"interrupted; {', '.join(written) or 'nothing'} was written"
-        return f"{told}, incomplete" if written and self._put_off else told
+        text = f"interrupted; {', '.join(written) or 'nothing'} was written"
+        return f"{text}, incomplete" if written and self._put_off else text
 
 
 def _identity(path: Path) -> int | None:

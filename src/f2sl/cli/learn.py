@@ -100,7 +100,7 @@ def learn(
     opened: list[Table] = []
     shares: Distributions | None = None
 
-    def look(table: Table) -> Table:
+    def on_open(table: Table) -> Table:
         if out is not None:
             check_holds(out, [*table.names, *table.merged])
         if true_graph is not None:
@@ -115,7 +115,7 @@ def learn(
 
     with output.progress(quiet):
         try:
-            learner.read_and_fit(reading.data, reading.options(), algorithm, look)
+            learner.read_and_fit(reading.data, reading.options(), algorithm, on_open)
         except Interrupted:
             interrupts.put_off()
     [table] = opened
@@ -126,7 +126,7 @@ def learn(
     if picture is not None:
         save_picture(graph, picture)
     if page is not None:
-        title = Path(reading.data).stem if reading.place else "standard input"
+        title = Path(reading.data).stem if reading.location else "standard input"
         # Tables that are not in memory are closed by now.
         known = table if table.held == "in memory" else shares
         ask = command_to_explain(context)
@@ -140,7 +140,7 @@ def learn(
     elif not quiet:
         learned.show()
     elif not learner.complete_:
-        output.tell_of_incomplete(texts(learner.notes_))
+        output.note_incomplete(texts(learner.notes_))
 
 
 def _check_files(
@@ -152,11 +152,11 @@ def _check_files(
 ) -> None:
     """Check before any work that all files can be written and read."""
     if page is not None:
-        check_page_file(page, [path for path in (reading.place, out, picture, truth) if path is not None])
+        check_page_file(page, [path for path in (reading.location, out, picture, truth) if path is not None])
     if picture is not None:
-        check_picture_file(picture, [path for path in (reading.place, out, truth) if path is not None])
+        check_picture_file(picture, [path for path in (reading.location, out, truth) if path is not None])
     if out is not None:
-        check_graph_file(out, [path for path in (reading.place, truth) if path is not None])
+        check_graph_file(out, [path for path in (reading.location, truth) if path is not None])
     reading.check()
 
 

@@ -1,4 +1,4 @@
-"""``f2sl pc`` and ``f2sl mb``: find the neighbours or the Markov blanket of one variable, or of all."""
+"""``f2sl pc`` and ``f2sl mb``: find the neighbors or the Markov blanket of one variable, or of all."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from f2sl.cli.options import (
     AsJson,
     Quiet,
     create_learner,
+    describe_options,
     records,
     texts,
-    told_options,
     with_learner_options,
 )
 from f2sl.cli.output import count
@@ -101,13 +101,13 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
 
     registry, noun = _learners_of(command)
     learner = create_learner(registry, asked.algorithm, asked.options)
-    by = f"by {asked.algorithm} {told_options(learner)}".rstrip()  # before "auto" is settled
+    by = f"by {asked.algorithm} {describe_options(learner)}".rstrip()  # before "auto" is settled
     from f2sl.api import find_sets
 
     opened: list[Table] = []
     remarked: list[str] = []
 
-    def look(table: Table) -> Table:
+    def on_open(table: Table) -> Table:
         opened.append(asked.reading.noted(table))
         remarked.extend([*opened[0].notes, *remarks(table), *note_of_jobs(asked.reading.jobs)])
         return opened[0]
@@ -115,7 +115,7 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
     what = asked.algorithm, asked.reading.data, asked.target, asked.reading.jobs
     with output.progress(quiet):
         try:
-            found = find_sets(learner, *what, asked.reading.options(), look=look)
+            found = find_sets(learner, *what, asked.reading.options(), on_open=on_open)
         except Interrupted as error:
             found = error.finished
             interrupts.put_off()
@@ -124,7 +124,7 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
     if as_json:
         facts = {"target": asked.target, "algorithm": asked.algorithm, "options": learner.get_params()}
         facts |= {"rows": table.n_rows, "complete": found.complete, "notes": records(notes)}
-        facts |= {"tests": found.n_tests, "unreliable": found.n_unreliable}
+        facts |= {"tests": found.n_tests, "inconclusive": found.n_inconclusive}
         output.show_json(facts | _as_json(command, found))
     elif not quiet:
         if learner.knowledge:
@@ -132,10 +132,10 @@ def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool
         if notes:
             output.show(output.pairs([("Note", printable(note)) for note in texts(notes)]))
         if found.n_tests:
-            by += f"; {reliability(found.n_tests, found.n_unreliable)}"
+            by += f"; {reliability(found.n_tests, found.n_inconclusive)}"
         _show(found, noun, learner.strength_unit, by)
     elif not found.complete:
-        output.tell_of_incomplete(texts(found.notes))
+        output.note_incomplete(texts(found.notes))
 
 
 def _as_json(command: str, found: FoundSet | FoundSets) -> dict[str, Any]:
@@ -172,4 +172,4 @@ def _learners_of(command: str) -> tuple[Registry, str]:
     """Return the learners of a command, and what it calls a member."""
     from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
 
-    return (LOCAL, "neighbour") if command == "pc" else (MARKOV_BLANKET, "member")
+    return (LOCAL, "neighbor") if command == "pc" else (MARKOV_BLANKET, "member")

@@ -152,8 +152,8 @@ def spread(
     """
     signature = inspect.signature(command, eval_str=True)
     whole = [p for p in signature.parameters.values() if p.name != name]
-    place = len(whole) if after is None else [p.name for p in whole].index(after) + 1
-    whole[place:place] = parameters
+    location = len(whole) if after is None else [p.name for p in whole].index(after) + 1
+    whole[location:location] = parameters
     whole = sorted((p.replace(kind=p.KEYWORD_ONLY) for p in whole), key=lambda p: p.default is not p.empty)
 
     @wraps(command)
@@ -165,15 +165,15 @@ def spread(
     return run
 
 
-def told_options(learner: Any) -> str:
+def describe_options(learner: Any) -> str:
     """Return the options of a learner that differ from its defaults, as command-line flags.
 
     Examples
     --------
     >>> from f2sl import F2SLc, LocalToGlobal
-    >>> told_options(F2SLc(alpha=0.05, skeleton_only=True))
+    >>> describe_options(F2SLc(alpha=0.05, skeleton_only=True))
     '--alpha 0.05 --skeleton-only'
-    >>> told_options(LocalToGlobal(pc="mrmr", pc_options={"k": 3}))
+    >>> describe_options(LocalToGlobal(pc="mrmr", pc_options={"k": 3}))
     '--pc mrmr --k 3'
     """
     defaults = learner.option_defaults()
@@ -189,8 +189,8 @@ def as_written(options: Mapping[str, Any]) -> str:
     --------
     >>> as_written({"alpha": 0.05, "skeleton_only": True, "pc_options": {"k": 3}})
     '--alpha 0.05 --skeleton-only --k 3'
-    >>> as_written({"kinds": {"a b": "number"}, "bins": {"x": 3}, "header": False, "na": ["-9", ";"]})
-    "--number 'a b' --bins x=3 --no-header --na -9 --na ';'"
+    >>> as_written({"kinds": {"a b": "continuous"}, "bins": {"x": 3}, "header": False, "na": ["-9", ";"]})
+    "--continuous 'a b' --bins x=3 --no-header --na -9 --na ';'"
     """
     own = {name: value for name, value in options.items() if name != "pc_options"}
     inner = options.get("pc_options") or {}
@@ -210,9 +210,9 @@ def in_shell(part: Use | Say) -> str:
 
     Examples
     --------
-    >>> parts = Use("force", True), Use("kinds", {"x": "number"}), Use("bins", {"a b": 4}), Use("n_jobs")
+    >>> parts = Use("force", True), Use("kinds", {"x": "continuous"}), Use("bins", {"a b": 4}), Use("n_jobs")
     >>> "; ".join(map(in_shell, parts))
-    "--force; --number x; --bins 'a b=4'; --jobs"
+    "--force; --continuous x; --bins 'a b=4'; --jobs"
     """
     if isinstance(part, Say):
         return part.shell

@@ -67,7 +67,7 @@ def show_json(content: Any) -> None:
     sys.stdout.write(json.dumps(content, indent=2, default=lambda knowledge: knowledge.as_dict()) + "\n")
 
 
-def tell_of_incomplete(notes: Iterable[str]) -> None:
+def note_incomplete(notes: Iterable[str]) -> None:
     """Print notes on an incomplete result to the standard error, even with ``--quiet``."""
     for note in notes:
         print(f"f2sl: note: {printable(note)}", file=sys.stderr)

@@ -57,12 +57,12 @@ def predict(
     rows, _ = read_files(data_files(data, text_options(delimiter=delimiter, encoding=encoding, na=na or ())))
     left_out = [name for name in rows.column_names if name not in (*known.variables, *(drop or ()))]
     if len(left_out) == rows.num_columns:
-        told = f"it has {shown_list(known.variables)}, but the table has {shown_list(left_out)}"
-        raise DataError(f"no column is a variable of the network: {told}")
+        message = f"it has {shown_list(known.variables)}, but the table has {shown_list(left_out)}"
+        raise DataError(f"no column is a variable of the network: {message}")
     found = known.predict(rows.drop_columns(left_out), target, probabilities=probabilities, drop=drop or ())
     if left_out and not quiet:
-        told = printable(shown_list(left_out))
-        print(f"note: ignored columns that are not in the network: {told}", file=sys.stderr)
+        message = printable(shown_list(left_out))
+        print(f"note: ignored columns that are not in the network: {message}", file=sys.stderr)
     import pyarrow as pa
 
     if probabilities:

@@ -129,7 +129,7 @@ def _one_line(error: Any) -> str:
     where = error.ctx.command_path if error.ctx is not None else "f2sl"
     option = getattr(error, "option_name", "")
     answer = option_answer(option[2:].replace("-", "_"))
-    told = GONE.get(option) or (None if answer is None else answer.written(in_shell))
-    if told and isinstance(option, str):
-        return f"no such option: {option}; {told}"
+    text = GONE.get(option) or (None if answer is None else answer.written(in_shell))
+    if text and isinstance(option, str):
+        return f"no such option: {option}; {text}"
     return f"{message[:1].lower()}{message[1:]}; see {where} --help"

@@ -67,8 +67,8 @@ def query(
     answers = {name: asked.query(name, evidence, setting) for name in variables or ()}
     best = asked.most_probable(evidence, setting) if most_probable else None
     notes = notes_on_do(asked, answers, evidence, setting)
-    told = [f"{printable(name)} = {printable(value)}" for name, value in evidence.items()]
-    told += [f"do({printable(name)} = {printable(value)})" for name, value in setting.items()]
+    messages = [f"{printable(name)} = {printable(value)}" for name, value in evidence.items()]
+    messages += [f"do({printable(name)} = {printable(value)})" for name, value in setting.items()]
     if as_json:
         content: dict[str, Any] = {"network": network, "given": evidence, "do": setting}
         content["answers"] = {name: _as_json(answer) for name, answer in answers.items()}
@@ -77,7 +77,7 @@ def query(
         content["notes"] = records(notes)
         output.show_json(content)
         return
-    condition = f" given {', '.join(told)}" if told else ""
+    condition = f" given {', '.join(messages)}" if messages else ""
     blank = ""
     for name, answer in answers.items():
         title = f"{blank}{printable(name)}{condition}"
@@ -113,10 +113,10 @@ def parse_values(flag: str, texts: list[str] | None, network: BayesianNetwork) -
     """
     found: dict[str, str] = {}
     for text in texts or ():
-        places = [i for i, letter in enumerate(text) if letter == "="]
-        if not places:
+        positions = [i for i, letter in enumerate(text) if letter == "="]
+        if not positions:
             raise OptionError(f"{flag} takes NAME=VALUE, not {text!r}")
-        cut = next((i for i in reversed(places) if text[:i] in network.variables), places[0])
+        cut = next((i for i in reversed(positions) if text[:i] in network.variables), positions[0])
         name = text[:cut]
         if name not in network.variables:
             raise OptionError(f"{flag}: {unknown_name('variable', name, network.variables)}")

@@ -41,7 +41,7 @@ class TableOptions:
         return cls(data, n_jobs, given)
 
     @property
-    def place(self) -> Path | None:
+    def location(self) -> Path | None:
         """Path of the file or folder; None for the standard input."""
         return None if self.data == "-" else Path(self.data)
 
@@ -50,7 +50,7 @@ class TableOptions:
         if not self.data:
             raise FileError("the path is empty; give a file, a folder, or - for the standard input")
         try:
-            there = self.place is None or self.place.exists()
+            there = self.location is None or self.location.exists()
         except OSError as error:
             raise FileError(f"{self.data}: {error.strerror or error}") from None
         if not there:
@@ -121,8 +121,8 @@ def _parameters() -> list[inspect.Parameter]:
             default = None if option.repeats or option.switch else option.default
             found.append(parameter(option, default=default))
         if option.name == "kinds":
-            for kind, what in zip(KINDS, ("states", "numbers"), strict=True):
-                text = f"Columns to read as {what}."
+            for kind in KINDS:
+                text = f"Columns to treat as {kind}."
                 own = Option(kind, option.check, text, repeats=True, metavar="COLUMN", purpose=option.purpose)
                 found.append(parameter(own))
     return found

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from f2sl.data.table import Table
 
 EXAMPLES = examples(
-    "f2sl sample alarm --rows 1000 --seed 1 --out alarm.csv",
+    "f2sl sample alarm --rows 1000 --random-state 1 --out alarm.csv",
     "f2sl sample my.bif --rows 100000 --out my.parquet",
     "f2sl sample mixed.json --out mixed.csv",
 )
@@ -33,7 +33,7 @@ def sample(
         ),
     ],
     rows: Annotated[int, typer.Option(help="Number of rows.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Random seed; the same on every machine.")] = 0,
+    random_state: Annotated[int, typer.Option(help="Random seed; the same on every machine.")] = 0,
     out: Annotated[
         Path | None,
         out_file("Write the table: .csv, .csv.gz, .parquet or .arrow."),
@@ -44,7 +44,7 @@ def sample(
     from f2sl._options import whole
 
     whole("rows", rows, least=1)
-    whole("seed", seed)
+    whole("random_state", random_state)
     if out is None:
         raise OptionError("nothing to write: give --out FILE.csv")
     from f2sl.data.formats import table_bytes, writer_for
@@ -55,11 +55,11 @@ def sample(
     check_can_write(out)
     check_distinct(out, [Path(network)])
     drawn_from = load_fitted_network(network)
-    table = sample_table(drawn_from, rows, seed)
+    table = sample_table(drawn_from, rows, random_state)
     save_bytes(table_bytes(to_arrow(table), out), out)
     if not quiet:
-        told = f"{count(table.n_rows, 'row')}, {count(table.n_variables, 'variable')}"
-        print(f"wrote {printable(out)}: {told}")
+        message = f"{count(table.n_rows, 'row')}, {count(table.n_variables, 'variable')}"
+        print(f"wrote {printable(out)}: {message}")
         if drawn_from.name in REMARKS:
             print(f"note: {REMARKS[drawn_from.name]}")
         _warn_of_missing(table, out)

@@ -58,7 +58,7 @@ def show(
 ) -> None:
     """Write a page to explore a graph: one HTML file that works offline.
 
-    The page has a picture to move and zoom, a search, neighbourhoods and Markov blankets, a list of edges,
+    The page has a picture to move and zoom, a search, neighborhoods and Markov blankets, a list of edges,
     and the probabilities of a network. If --data names the table of a graph that f2sl learn saved as .json,
     f2sl learns it again to explain each edge and each missing one.
     """

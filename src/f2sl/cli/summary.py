@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from f2sl._notes import Note, Use
 from f2sl.cli import output
 from f2sl.cli.compare import metrics, notes_on
-from f2sl.cli.options import records, texts, told_options
+from f2sl.cli.options import describe_options, records, texts
 from f2sl.cli.output import count
 from f2sl.errors import printable
 
@@ -125,7 +125,7 @@ class Learned:
 
     def show_json(self) -> None:
         """Print the summary for programs; all keys are present, null where nothing applies."""
-        tests, unreliable, score = self._tests_and_score()
+        tests, inconclusive, score = self._tests_and_score()
         extension = {"consistent": self._consistent(), "arrowheads_lost": self._arrowheads_lost()}
         edges = as_lists(self.graph)
         asked = self.graph.weak or "directions" in self.learner.timings_
@@ -146,7 +146,7 @@ class Learned:
                 "isolated": isolated(self.graph),
                 "strongest": [vars(edge) for edge in strongest_edges(self.graph)],
                 "tests": tests,
-                "unreliable": unreliable,
+                "inconclusive": inconclusive,
                 "score": score,
                 "dag": extension if self.dag else None,
                 "complete": self.learner.complete_,
@@ -172,14 +172,14 @@ class Learned:
             ),
             *(("Note", printable(note)) for note in texts(self._notes())),
             *([("Knowledge", printable(str(learner.knowledge)))] if learner.knowledge else []),
-            ("Learned", f"{self._how()} {told_options(learner)}".rstrip()),
+            ("Learned", f"{self._how()} {describe_options(learner)}".rstrip()),
             ("Graph", self._graph() if learner.complete_ else f"INCOMPLETE: {self._graph()}"),
         ]
         if self.dag:
             lines.append(("DAG", self._extension()))
-        tests, unreliable, score = self._tests_and_score()
+        tests, inconclusive, score = self._tests_and_score()
         if tests is not None:
-            lines.append(("Tests", reliability(tests, unreliable or 0)))
+            lines.append(("Tests", reliability(tests, inconclusive or 0)))
         if score is not None:
             name = learner.options_in_use_.get("score", "")
             if name in ("bdeu", "bds"):
@@ -239,8 +239,8 @@ class Learned:
         from f2sl.view.notebook import directions_of
 
         alone = isolated(self.graph)
-        told = f"{count(self.graph.n_edges, 'edge')}: {directions_of(self.learner, self.learner.graph_)}"
-        return f"{told}; {count(alone, 'variable')} without edges" if alone else told
+        message = f"{count(self.graph.n_edges, 'edge')}: {directions_of(self.learner, self.learner.graph_)}"
+        return f"{message}; {count(alone, 'variable')} without edges" if alone else message
 
     def _consistent(self) -> bool:
         return bool(getattr(self.graph, "is_consistent_extension", True))
@@ -258,19 +258,19 @@ class Learned:
 
     def _tests_and_score(self) -> tuple[int | None, int | None, float | None]:
         """Return the numbers of tests and of inconclusive ones, and the score, if the learner has them."""
-        names = ("n_tests_", "n_unreliable_", "score_")
-        tests, unreliable, score = (getattr(self.learner, name, None) for name in names)
+        names = ("n_tests_", "n_inconclusive_", "score_")
+        tests, inconclusive, score = (getattr(self.learner, name, None) for name in names)
         if not tests and (score is not None or self._skeleton_only()):
-            tests = unreliable = None  # nothing was tested, and nothing was meant to be
-        return tests, unreliable, score
+            tests = inconclusive = None  # nothing was tested, and nothing was meant to be
+        return tests, inconclusive, score
 
 
-def reliability(tests: int, unreliable: int) -> str:
+def reliability(tests: int, inconclusive: int) -> str:
     """Return the number of tests, and of inconclusive ones, in words."""
-    told = count(tests, "independence test")
-    if not unreliable:
-        return told
-    return f"{told}; {unreliable:,} ({unreliable / tests:.0%}) inconclusive"
+    message = count(tests, "independence test")
+    if not inconclusive:
+        return message
+    return f"{message}; {inconclusive:,} ({inconclusive / tests:.0%}) inconclusive"
 
 
 def _seconds(timings: dict[str, float]) -> str:

@@ -112,7 +112,7 @@ def averaged_graph(
     {('a', 'b'): 0.9, ('a', 'c'): 0.6, ('b', 'c'): 0.9}
     """
     n_linked = counts.sum(axis=1)
-    required = rules.requires_link(*pairs.T)
+    required = rules.requires_adjacency(*pairs.T)
     allowed = np.column_stack([rules.allows(*pairs.T), rules.allows(*pairs.T[::-1])])
     kept = ((n_linked >= threshold * n_replicates - 1e-9) & allowed.any(axis=1)) | required
     pairs, counts, n_linked, required, allowed = (
@@ -128,21 +128,21 @@ def averaged_graph(
     order = np.lexsort((by_name[:, 1], by_name[:, 0], -n_linked, -votes, ~forced, ~required))
 
     guard = CycleGuard(len(names), pairs[:0], n_edges=len(pairs))
-    arrows, places = [], []
-    for place in order[directed[order]].tolist():
-        arrow = pairs[place, ::-1] if direction[place] else pairs[place]
+    arrows, positions = [], []
+    for position in order[directed[order]].tolist():
+        arrow = pairs[position, ::-1] if direction[position] else pairs[position]
         if not guard.add(*arrow.tolist()):
             arrow = arrow[::-1]
-            if forced[place] or not guard.add(*arrow.tolist()):
+            if forced[position] or not guard.add(*arrow.tolist()):
                 continue
         arrows.append(arrow)
-        places.append(place)
+        positions.append(position)
     weights = n_linked / max(1, n_replicates)
     graph = PDAG.from_arrays(
         names,
         np.array(arrows, np.int64).reshape(-1, 2),
         pairs[~directed],
-        weights_directed=weights[places],
+        weights_directed=weights[positions],
         weights_undirected=weights[~directed],
     )
     return apply_meek_rules(graph)

@@ -41,7 +41,7 @@ def bootstrap(
     data: Any,
     learner: StructureLearner | str = "f2sl-h",
     replicates: int = 200,
-    seed: int = 0,
+    random_state: int = 0,
     method: str = BOOTSTRAP,
     threshold: float | None = None,
     *,
@@ -61,7 +61,7 @@ def bootstrap(
         A learner with its options, or the name of one; F2SL-h by default.
     replicates : int
         Number of replicates; an even number with ``method="subsample"``.
-    seed : int
+    random_state : int
         The same seed gives the same result, whatever the number of processes.
     method : {"bootstrap", "subsample"}
         Draw as many rows as there are, with replacement; or divide the rows into two halves, again and again,
@@ -103,7 +103,7 @@ def bootstrap(
     """
     chosen, reading = _learner(learner, options)
     n_jobs = getattr(chosen, "n_jobs", None) if n_jobs is None else n_jobs
-    refuse(problems(replicates, seed, method, threshold, n_jobs, out, resume))
+    refuse(problems(replicates, random_state, method, threshold, n_jobs, out, resume))
     chosen.check_options()
     if out is not None:
         check_writable(out)
@@ -123,8 +123,8 @@ def bootstrap(
             known.constraints(
                 held.names, held.merged
             )  # report knowledge that does not fit the table before any work
-        asked = _asked(chosen, held, method, seed)
-        resampling = Resampling(chosen, (*held.names, *held.merged), method, seed)
+        asked = _asked(chosen, held, method, random_state)
+        resampling = Resampling(chosen, (*held.names, *held.merged), method, random_state)
         tally, journal = Tally(method == SUBSAMPLE), None
         if out is not None:
             tally, journal = _stored(Path(out), asked, resume, tally, own)
@@ -162,32 +162,32 @@ def _learner(learner: Any, options: Mapping[str, Any]) -> tuple[StructureLearner
     if isinstance(learner, str):
         return make_learner(STRUCTURE, learner, options)
     if not isinstance(learner, StructureLearner):
-        told = f" must be a learner of graphs such as f2sl.F2SLc(), or the name of one, not {learner!r}"
-        raise OptionError(Use("learner"), told)
+        message = f" must be a learner of graphs such as f2sl.F2SLc(), or the name of one, not {learner!r}"
+        raise OptionError(Use("learner"), message)
     unknown = [name for name in options if name not in READING]
     refuse_unknown("bootstrap", unknown, READING, type(learner))
     return learner, dict(options)
 
 
 def problems(
-    replicates: Any, seed: Any, method: Any, threshold: Any, n_jobs: Any, out: Any, resume: Any
+    replicates: Any, random_state: Any, method: Any, threshold: Any, n_jobs: Any, out: Any, resume: Any
 ) -> Iterator[Note]:
     """Yield all problems with the options."""
     least = 2 if method == SUBSAMPLE else 1
-    for name, value, smallest in (("replicates", replicates, least), ("seed", seed, 0)):
+    for name, value, smallest in (("replicates", replicates, least), ("random_state", random_state, 0)):
         if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < smallest:
-            told = f" must be a whole number of at least {smallest}, not {value!r}"
-            yield Note("option", Use(name), told)
+            message = f" must be a whole number of at least {smallest}, not {value!r}"
+            yield Note("option", Use(name), message)
         elif name == "replicates" and method == SUBSAMPLE and int(value) % 2:
-            told = f" must be even for the method 'subsample' (two halves each), not {value}"
-            yield Note("option", Use(name), told)
+            message = f" must be even for the method 'subsample' (two halves each), not {value}"
+            yield Note("option", Use(name), message)
     yield from problems_with(choice, "method", method, METHODS)
     if threshold is not None:
         yield from problems_with(checked_threshold, "threshold", threshold)
     yield from problems_with(resolve_jobs, n_jobs)
     if resume and out is None:
-        told = " continues from a file of results; name it with "
-        yield Note("option", Use("resume"), told, Use("out", ...))
+        message = " continues from a file of results; name it with "
+        yield Note("option", Use("resume"), message, Use("out", ...))
 
 
 def _in_memory(table: Table, method: str) -> MemoryTable:
@@ -203,7 +203,7 @@ def _in_memory(table: Table, method: str) -> MemoryTable:
     return table
 
 
-def _asked(learner: StructureLearner, table: MemoryTable, method: str, seed: int) -> dict[str, Any]:
+def _asked(learner: StructureLearner, table: MemoryTable, method: str, random_state: int) -> dict[str, Any]:
     """Return everything that the replicates depend on, in a form that JSON can hold."""
     digest = hashlib.blake2b(repr(table.columns).encode(), digest_size=16)
     for part in (table.codes, table.numbers):
@@ -218,7 +218,7 @@ def _asked(learner: StructureLearner, table: MemoryTable, method: str, seed: int
         "learner": type(learner).__name__,
         "options": options,
         "method": method,
-        "seed": int(seed),
+        "random_state": int(random_state),
         "rows": table.n_rows,
         "table": digest.hexdigest(),
     }

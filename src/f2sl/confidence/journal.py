@@ -88,8 +88,8 @@ class Journal:
         self._file.readline()
         for number, line in enumerate(self._file, start=2):
             try:
-                place, complete, links = json.loads(line)
-                yield Replicate(int(place), np.array(links, np.int64), bool(complete))
+                position, complete, links = json.loads(line)
+                yield Replicate(int(position), np.array(links, np.int64), bool(complete))
             except (ValueError, TypeError):
                 raise FileError(f"{self.path}, line {number}: not a replicate; remove the file") from None
 
@@ -112,8 +112,8 @@ def check_same(path: Path, before: Any, asked: Mapping[str, Any]) -> None:
 
     Examples
     --------
-    >>> asked = {"learner": "F2SLc", "options": {}, "seed": 2, "rows": 9, "table": "1f"}
-    >>> check_same(Path("c.json"), asked | {"seed": 1}, asked)
+    >>> asked = {"learner": "F2SLc", "options": {}, "random_state": 2, "rows": 9, "table": "1f"}
+    >>> check_same(Path("c.json"), asked | {"random_state": 1}, asked)
     Traceback (most recent call last):
         ...
     f2sl.errors.OptionError: cannot resume: c.json belongs to another run: seed was 1 and is now 2; give \

@@ -93,7 +93,7 @@ class Confidence:
     Examples
     --------
     >>> import f2sl
-    >>> found = f2sl.bootstrap(f2sl.load_example("asia"), "f2sl-c", replicates=10, seed=1)
+    >>> found = f2sl.bootstrap(f2sl.load_example("asia"), "f2sl-c", replicates=10, random_state=1)
     >>> found
     Confidence(8 nodes, 10 replicates: 6 links with a confidence of at least 0.9)
     >>> found.of("smoke", "lung")
@@ -129,18 +129,18 @@ class Confidence:
         """Return the result of the counts; without a `threshold`, estimate it."""
         numbers = np.array(sorted(tally.links), np.int64)
         keys, marks = np.divmod(numbers, 3)
-        pairs, place = np.unique(keys, return_inverse=True)
+        pairs, position = np.unique(keys, return_inverse=True)
         counts = np.zeros((len(pairs), 3), np.int64)
-        counts[place, marks] = [tally.links[number] for number in numbers.tolist()]
+        counts[position, marks] = [tally.links[number] for number in numbers.tolist()]
         n = len(tally.done)
         estimate = estimated_threshold(counts.sum(axis=1) / max(1, n))
-        told = list(notes)
+        messages = list(notes)
         if n < replicates:
             text = f"incomplete: {n:,} of {replicates:,} replicates were finished"
-            told.append(Note("incomplete", text))
+            messages.append(Note("incomplete", text))
         if tally.n_incomplete:
             text = f"the time limit ended {tally.n_incomplete:,} of {n:,} replicates early"
-            told.append(Note("time-limit", text))
+            messages.append(Note("time-limit", text))
         return cls(
             nodes,
             np.column_stack(np.divmod(pairs, max(1, len(nodes)))),
@@ -151,7 +151,7 @@ class Confidence:
             asked,
             knowledge,
             read_as,
-            tuple(told),
+            tuple(messages),
             replicates,
             frozenset(tally.done),
             tally.n_incomplete,
@@ -206,8 +206,8 @@ class Confidence:
         n, rules = len(self.nodes), self._rules
         n_pairs = n * (n - 1) // 2
         if rules:
-            n_pairs = sum(int(rules.may_be_linked(v).sum()) for v in range(n)) // 2 - len(rules.required)
-        given = rules.requires_link(*self.pairs.T)
+            n_pairs = sum(int(rules.may_be_adjacent(v).sum()) for v in range(n)) // 2 - len(rules.required)
+        given = rules.requires_adjacency(*self.pairs.T)
         return bound_on_false_links(float(self.links[~given].sum()), n_pairs, self.threshold)
 
     def at(self, threshold: float) -> Confidence:
@@ -216,7 +216,7 @@ class Confidence:
         Examples
         --------
         >>> import f2sl
-        >>> found = f2sl.bootstrap(f2sl.load_example("asia"), "f2sl-c", replicates=10, seed=1)
+        >>> found = f2sl.bootstrap(f2sl.load_example("asia"), "f2sl-c", replicates=10, random_state=1)
         >>> found.at(1.0).graph.n_edges
         5
         """

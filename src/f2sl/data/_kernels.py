@@ -1,4 +1,4 @@
-"""Sum products of columns of numbers over the samples that have all of them.
+"""Sum products of continuous columns over the samples that have all of them.
 
 Numbers come as coarse and fine halves, whole numbers both (`data/moments.py`): all sums are exact.
 """
@@ -14,7 +14,7 @@ from f2sl._jit import Array, int64, kernel, popcount
 def complete_sums(
     coarse: Array,
     fine: Array,
-    gaps: Array,
+    missing: Array,
     whole_sums: Array,
     whole_products: Array,
     variables: Array,
@@ -47,9 +47,9 @@ def complete_sums(
         Output: sums of coarse with coarse, of both mixed terms, and of fine with fine halves.
     """
     m, k = variables.shape
-    n, n_words = coarse.shape[1], gaps.shape[1]
+    n, n_words = coarse.shape[1], missing.shape[1]
     missed = np.empty(n_words, np.uint64)
-    places = np.empty(n, np.int32)
+    positions = np.empty(n, np.int32)
     high, low = np.empty((k, n), np.int32), np.empty((k, n), np.int32)
     one, every = np.uint64(1), ~np.uint64(0)
     for t in range(m):
@@ -57,35 +57,35 @@ def complete_sums(
             missed[w] = 0
         for v in variables[t]:
             for w in range(n_words):
-                missed[w] |= gaps[v, w]
+                missed[w] |= missing[v, w]
         n_missed = int64(0)
         for w in range(n_words):
             n_missed += popcount(missed[w])
         n_rows[t] = n - n_missed
-        by_gaps = whole_products.shape[1] > 0 and 2 * n_missed <= n
+        by_missing = whole_products.shape[1] > 0 and 2 * n_missed <= n
         # The samples that are summed up: those that miss a value, or those that miss none.
-        n_places = 0
+        n_positions = 0
         for w in range(n_words):
             bits = missed[w]
-            if not by_gaps:
+            if not by_missing:
                 bits ^= every
                 if 64 * (w + 1) > n:
                     bits &= every >> np.uint64(64 * (w + 1) - n)
             while bits != 0:
                 below = bits - one
                 # Below the lowest bit are as many zeros as this has ones.
-                places[n_places] = 64 * w + popcount(below & ~bits)
-                n_places += 1
+                positions[n_positions] = 64 * w + popcount(below & ~bits)
+                n_positions += 1
                 bits &= below
         for i in range(k):
             v = variables[t, i]
             total_high, total_low = 0, 0
-            for s in range(n_places):
-                high[i, s] = coarse[v, places[s]]
-                low[i, s] = fine[v, places[s]]
+            for s in range(n_positions):
+                high[i, s] = coarse[v, positions[s]]
+                low[i, s] = fine[v, positions[s]]
                 total_high += high[i, s]
                 total_low += low[i, s]
-            if by_gaps:
+            if by_missing:
                 sums[t, 0, i], sums[t, 1, i] = whole_sums[0, v] - total_high, whole_sums[1, v] - total_low
             else:
                 sums[t, 0, i], sums[t, 1, i] = total_high, total_low
@@ -93,13 +93,13 @@ def complete_sums(
             for j in range(i + 1):
                 both, mixed, least = 0, 0, 0
                 # Loops without branches over 32-bit integers, with 64-bit products, take several at a time.
-                for s in range(n_places):
+                for s in range(n_positions):
                     a, b = int64(high[i, s]), int64(low[i, s])
                     c, d = int64(high[j, s]), int64(low[j, s])
                     both += a * c
                     mixed += a * d + b * c
                     least += b * d
-                if by_gaps:
+                if by_missing:
                     v, u = variables[t, i], variables[t, j]
                     products[t, 0, i, j] = whole_products[0, v, u] - both
                     products[t, 1, i, j] = whole_products[1, v, u] - mixed
@@ -111,7 +111,7 @@ def complete_sums(
 
 
 @kernel
-def complete_rows(gaps: Array, sets: Array, n_rows: int, found: Array) -> None:
+def complete_rows(missing: Array, sets: Array, n_rows: int, found: Array) -> None:
     """Count the samples that have all variables of each set.
 
     gaps : (n, words) uint64, as in `complete_sums`; sets : (m, k) int64, variables.
@@ -119,9 +119,9 @@ def complete_rows(gaps: Array, sets: Array, n_rows: int, found: Array) -> None:
     """
     for t in range(len(sets)):
         n_missed = int64(0)
-        for w in range(gaps.shape[1]):
+        for w in range(missing.shape[1]):
             missed = np.uint64(0)
             for v in sets[t]:
-                missed |= gaps[v, w]
+                missed |= missing[v, w]
             n_missed += popcount(missed)
         found[t] = n_rows - n_missed

@@ -71,7 +71,7 @@ def object_column(values: Any, missing: Mask | None = None) -> RawColumn:
         return arrow_column(pa.array(values, from_pandas=True, mask=missing))
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
         pass
-    types = {type(value) for value in values if not _is_gap(value)}
+    types = {type(value) for value in values if not _is_missing(value)}
     names = sorted({one.__name__ for one in types})
     if any(issubclass(one, (complex, np.complexfloating)) for one in types):
         raise Refused("complex")
@@ -82,7 +82,7 @@ def object_column(values: Any, missing: Mask | None = None) -> RawColumn:
     raise Refused("type", names[0] if names else "object")
 
 
-def _is_gap(value: object) -> bool:
+def _is_missing(value: object) -> bool:
     """Return whether an object is a missing value; pandas' own are recognised by name."""
     if isinstance(value, (float, np.floating)):
         return bool(np.isnan(value))
@@ -164,10 +164,10 @@ def _categories(chunked: Any) -> RawColumn:
     found = dictionary.to_pylist()
     labels = tuple(dict.fromkeys(label for label in found if label is not None))
     if len(labels) < len(found):
-        place = {label: i for i, label in enumerate(labels)}
+        position = {label: i for i, label in enumerate(labels)}
         at_null = np.array([label is None for label in found])[positions]
         missing = at_null if missing is None else at_null | missing
-        positions = np.array([place.get(label, 0) for label in found])[positions]
+        positions = np.array([position.get(label, 0) for label in found])[positions]
         if not missing.any():
             missing = None
     if len(labels) > MAX_STATES:

@@ -10,7 +10,7 @@ from f2sl._constants import AUTO
 from f2sl._notes import Note, Part, Use
 from f2sl._reading import ALL
 from f2sl.data.check import Report
-from f2sl.data.column import NUMBER, ReadAs
+from f2sl.data.column import CONTINUOUS, ReadAs
 from f2sl.data.dates import PARTS
 from f2sl.data.kinds import Kinds
 from f2sl.data.names import chosen_names
@@ -49,7 +49,7 @@ class Reading:
     """True if integers with few values are numbers beside other numbers, for learners of one kind."""
 
 
-def told_weights(name: str, n_rows: int, n_meant: int) -> Note:
+def describe_weights(name: str, n_rows: int, n_meant: int) -> Note:
     """Return a note on weighted rows."""
     text = f"by the weights in column {name!r}, the {n_rows:,} rows represent {n_meant:,}"
     return Note("weights", text, columns=[name], rows=n_rows, represented=n_meant)
@@ -61,7 +61,7 @@ class Chosen(NamedTuple):
     `wrong` has problems of options that name unknown columns.
     """
 
-    places: list[int]
+    positions: list[int]
     names: tuple[str, ...]
     parts: list[str]
     wrong: list[Note]
@@ -86,14 +86,14 @@ def chosen_columns(own: Sequence[str], reading: Reading) -> Chosen:
         if name not in own:
             refuse(Use("drop"), _not_there(name, own), name=name)
     without = set(reading.drop)
-    places = [i for i, name in enumerate(own) if name not in without]
-    names = chosen_names(reading.names, len(places)) or tuple(own[i] for i in places)
+    positions = [i for i, name in enumerate(own) if name not in without]
+    names = chosen_names(reading.names, len(positions)) or tuple(own[i] for i in positions)
     for name in reading.date_parts:
         if name not in names:
             refuse(Use("date_parts"), unknown_name("column", name, names), name=name)
     chosen = [
-        (place, f"{name}.{part}" if part else name, part)
-        for place, name in zip(places, names, strict=True)
+        (position, f"{name}.{part}" if part else name, part)
+        for position, name in zip(positions, names, strict=True)
         for part in (PARTS if name in reading.date_parts else ("",))
     ]
     if reading.only is not None and reading.names is None:
@@ -101,7 +101,7 @@ def chosen_columns(own: Sequence[str], reading: Reading) -> Chosen:
         if not chosen:
             none = f"none of the columns {shown_list(own)} is one of {shown_list(sorted(reading.only))}"
             wrong.append(Note("columns", none))
-    places, names = [place for place, *_ in chosen], tuple(name for _, name, _ in chosen)
+    positions, names = [position for position, *_ in chosen], tuple(name for _, name, _ in chosen)
     known = set(names)
     if len(known) < len(names):
         beside = f"a column beside {shown_list(reading.date_parts)} has the name of a part"
@@ -118,10 +118,10 @@ def chosen_columns(own: Sequence[str], reading: Reading) -> Chosen:
         elif name not in known:
             refuse(option, unknown_name("column", name, names), name=name)
     for name in sorted(reading.bins):
-        if kinds.get(name) == NUMBER:
-            is_cut, as_number = f"column {name!r} is cut into states, but ", Use("kinds", {name: NUMBER})
-            refuse(Use("bins"), is_cut, as_number, " reads it as numbers", name=name)
-    return Chosen(places, names, [part for *_, part in chosen], wrong)
+        if kinds.get(name) == CONTINUOUS:
+            is_cut = f"column {name!r} is cut into states, but is continuous by "
+            refuse(Use("bins"), is_cut, Use("kinds", {name: CONTINUOUS}), name=name)
+    return Chosen(positions, names, [part for *_, part in chosen], wrong)
 
 
 def _not_there(name: str, own: Sequence[str]) -> Note:

@@ -56,22 +56,22 @@ class AvailableMoments(Moments):
     --------
     >>> from f2sl import open_table
     >>> table = open_table({"a": [0.5, 1.5, 2.5, None], "b": [1.0, 1.0, 4.0, 7.5]})
-    >>> moments = AvailableMoments.of_gaps(table)
+    >>> moments = AvailableMoments.of_missing(table)
     >>> moments.correlations.round(6).tolist(), moments.pair_rows.tolist()
     ([[1.0, 0.866025], [0.866025, 1.0]], [[3.0, 3.0], [3.0, 4.0]])
     """
 
-    any_gaps = True
-    gaps: Mask
+    any_missing = True
+    missing: Mask
     pair_rows: Floats
     _columns: Columns | None = None
     _whole: tuple[Floats, Floats]
 
     @classmethod
-    def of_gaps(cls, table: Table, n_jobs: int | None = None) -> AvailableMoments:
+    def of_missing(cls, table: Table, n_jobs: int | None = None) -> AvailableMoments:
         """Compute the moments of a table with missing values."""
         low, high = table.ends
-        scaling = Scaling(table.n_rows, low, high, table.add_up, table.n_rows - table.gaps)
+        scaling = Scaling(table.n_rows, low, high, table.add_up, table.n_rows - table.missing)
         n_rows, *sums = table.add_up(partial(_sums_of_pairs, scaling))
         coarse, fine, *squares_and_products = sums
         unit = scaling.coarse_unit
@@ -88,7 +88,7 @@ class AvailableMoments(Moments):
         variances = np.diagonal(squares) / np.diagonal(n_rows) * scaling.unit**2
         moments = cls(table.n_rows, variances, found, n_jobs, table.names)
         moments._table, moments.scaling, moments.pair_rows = table, scaling, n_rows
-        moments.gaps = table.gaps > 0
+        moments.missing = table.missing > 0
         if isinstance(table, MemoryTable):
             moments._columns = _in_integers(scaling, table.numbers)
             own = np.stack([np.diagonal(part) for part in (coarse, fine)])
@@ -141,13 +141,13 @@ def _sums_of_pairs(scaling: Scaling, block: Block) -> Arrays:
 
 def _questions_of_block(scaling: Scaling, variables: Integers, block: Block) -> Arrays:
     """Sum up a block for some questions, which have columns of their own."""
-    used, places = np.unique(variables, return_inverse=True)
+    used, positions = np.unique(variables, return_inverse=True)
     scaling, numbers = scaling.part(used), block.numbers[used]
     whole = np.empty((2, 0)), np.empty((3, 0, 0))
     if len(used) ** 2 <= PAIRS_PER_QUESTION * len(variables):
         coarse, fine = scaling.halves(numbers)
         whole = np.stack([coarse.sum(axis=1), fine.sum(axis=1)]), np.stack(_products(coarse, fine))
-    return _sums_of_questions(places.reshape(variables.shape), _in_integers(scaling, numbers), whole)
+    return _sums_of_questions(positions.reshape(variables.shape), _in_integers(scaling, numbers), whole)
 
 
 def _products(coarse: Floats, fine: Floats) -> tuple[Floats, Floats, Floats]:

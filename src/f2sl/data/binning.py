@@ -109,8 +109,8 @@ def interval_codes(states: Sequence[str], numbers: npt.NDArray[Any]) -> Integers
         elif state != MISSING_LABEL:
             return None
     order = sorted(begins, key=begins.__getitem__)
-    place = np.searchsorted(np.array([begins[code] for code in order]), numbers, side="right") - 1
-    return np.array(order)[np.maximum(place, 0)] if order else None
+    position = np.searchsorted(np.array([begins[code] for code in order]), numbers, side="right") - 1
+    return np.array(order)[np.maximum(position, 0)] if order else None
 
 
 def _equal_frequency(distinct: npt.NDArray[Any], counts: npt.NDArray[Any], k: int) -> npt.NDArray[Any]:

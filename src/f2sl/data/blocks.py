@@ -187,23 +187,23 @@ class TileBatch:
 
     def _whole(self, tile: Integers) -> bool:
         """Return whether all cells of a tile's pairs are counted."""
-        return bool(self.presence.gaps[self.order[tile[[0, 2]]]].any())
+        return bool(self.presence.missing[self.order[tile[[0, 2]]]].any())
 
     @cached_property
-    def _places(self) -> Integers:
+    def _positions(self) -> Integers:
         spans = (np.r_[top:bottom, left:right] for top, bottom, left, right in self.tiles)
         return np.unique(np.concatenate(list(spans)))
 
     @cached_property
     def used(self) -> Integers:
         """Variables whose codes are needed, in ascending order."""
-        return np.unique(self.order[self._places])
+        return np.unique(self.order[self._positions])
 
     @cached_property
     def _local(self) -> Integers:
         """Order by places among the variables used."""
         local = np.zeros(len(self.order), np.int64)
-        local[self._places] = np.searchsorted(self.used, self.order[self._places])
+        local[self._positions] = np.searchsorted(self.used, self.order[self._positions])
         return local
 
     def count(self, codes: NDArray[Any]) -> BlockCounts:
@@ -292,7 +292,7 @@ def _joined(
     full: NDArray[np.bool_],
     dense: Integers,
     others: list[tuple[Integers, Integers]],
-    gaps: bool = False,
+    missing: bool = False,
 ) -> Tables:
     """Join tables in the order of the queries: full ones, and others from counts and group borders."""
     last = cardinalities[queries.variables[queries.start[1:] - 1]]
@@ -312,7 +312,7 @@ def _joined(
             counts[cell_start[t] : cell_start[t + 1]] = some
             group_start[slots[t] : slots[t + 1]] = cell_start[t] + borders
     starts = cell_start, group_start, slots[:-1]
-    return Tables(queries, cardinalities, counts, *starts, n_groups, full, n_rows, gaps)
+    return Tables(queries, cardinalities, counts, *starts, n_groups, full, n_rows, missing)
 
 
 def _numbered(cardinalities: Integers) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 
 from f2sl._arrays import Floats
 from f2sl._notes import Note, Use, joined, of_kind
-from f2sl.data.column import HOLDS, KINDS, MAX_STATES, MIXED, NUMBER
+from f2sl.data.column import CONTINUOUS, KINDS, MAX_STATES, MIXED
 from f2sl.data.names import listing
 from f2sl.data.remarks import DROP, Remark, UseFor
 from f2sl.data.table import Table
@@ -113,7 +113,7 @@ class Problems:
         except DataError as error:
             self._others += error.problems
 
-    def told(self) -> list[Note]:
+    def messages(self) -> list[Note]:
         """Return all problems, one for each reason."""
         found = []
         for reason, columns in self._columns.items():
@@ -126,9 +126,9 @@ class Problems:
 
     def raise_any(self) -> None:
         """Raise one error about all problems, if there are any."""
-        told = self.told()
-        if told:
-            raise (OptionError if told == self._options else DataError).of(told, ". Also, ")
+        message = self.messages()
+        if message:
+            raise (OptionError if message == self._options else DataError).of(message, ". Also, ")
 
 
 class CheckedColumn(NamedTuple):
@@ -186,17 +186,17 @@ class Report:
         return "\n".join(lines)
 
 
-def values_told(states: Sequence[object], low: float, high: float) -> str:
+def describe_values(states: Sequence[object], low: float, high: float) -> str:
     """Describe the values of a column: the first states and their number, or the range of numbers.
 
     Examples
     --------
-    >>> values_told(("no", "yes"), 0, 0), values_told((), 0.5, 20.0)
+    >>> describe_values(("no", "yes"), 0, 0), describe_values((), 0.5, 20.0)
     ('2 states: no, yes', '0.5 to 20')
 
     Blanks around a state are easily overlooked:
 
-    >>> values_told(("mild", "mild "), 0, 0)
+    >>> describe_values(("mild", "mild "), 0, 0)
     "2 states: mild, 'mild '"
     """
     if not states:
@@ -246,12 +246,12 @@ def check_learnable(table: Table, takes: tuple[str, ...], learner: str, min_vari
     Examples
     --------
     >>> from f2sl import open_table
-    >>> check_learnable(open_table({"a": [0.5, 0.7], "b": [1, 2]}), ("states",), "sll")
+    >>> check_learnable(open_table({"a": [0.5, 0.7], "b": [1, 2]}), ("discrete",), "sll")
     Traceback (most recent call last):
         ...
-    f2sl.errors.DataError: column 'a' holds real numbers, but sll learns only from states; cut them with bins=5, or leave out with drop=['a']
+    f2sl.errors.DataError: column 'a' is continuous, but sll learns only from discrete columns; cut them with bins=5, or leave out with drop=['a']
     """  # noqa: E501
-    of_numbers = table.of_kind(NUMBER)
+    of_numbers = table.of_kind(CONTINUOUS)
     problem = size_problem(table.names, table.n_rows, min_variables, min_rows=2 if of_numbers else 1)
     if problem:
         raise DataError(joined([problem, *of_kind(table.notes, "left-out", "identifier")]))
@@ -261,12 +261,12 @@ def check_learnable(table: Table, takes: tuple[str, ...], learner: str, min_vari
     for kind in KINDS:
         columns = table.of_kind(kind)
         if columns and kind not in takes:
-            what = f"{table.told(columns)}, but {learner} learns only from {HOLDS[takes[0]]}; "
-            cut = ("cut them with ", Use("bins", 5), ", or ") if kind == NUMBER else ()
+            what = f"{table.describe_columns(columns)}, but {learner} learns only from {takes[0]} columns; "
+            cut = ("cut them with ", Use("bins", 5), ", or ") if kind == CONTINUOUS else ()
             names = [table.names[i] for i in columns]
             problems.say(Note("kind", what, *cut, "leave out with ", DROP(names), columns=names))
     if MIXED not in takes:  # those that learn from one kind at a time need all values of a row at once
-        problems.try_to(table.refuse_gaps, learner)
+        problems.try_to(table.refuse_missing, learner)
     if of_numbers:  # a table that was made by hand may hold anything
         ends = np.stack(table.ends)
         for i in of_numbers:

@@ -14,14 +14,14 @@ import numpy as np
 from f2sl._arrays import Integers
 from f2sl._constants import OTHER
 
-STATES, NUMBER = "states", "number"
-KINDS = (STATES, NUMBER)
+DISCRETE, CONTINUOUS = "discrete", "continuous"
+KINDS = (DISCRETE, CONTINUOUS)
 """Kinds of columns."""
 MIXED = "mixed"
 """Kind of a table with columns of both kinds."""
 
-HOLDS = {STATES: "states", NUMBER: "real numbers", MIXED: "states beside real numbers"}
-"""Description of a column or a table of each kind."""
+ALL_KINDS = (*KINDS, MIXED)
+"""Kinds of tables."""
 
 MAX_STATES = 65_536
 """Largest number of states of a column, limited by unsigned 16-bit codes."""
@@ -32,20 +32,20 @@ def wrong_kinds(name: str, kinds: object) -> str | None:
 
     Examples
     --------
-    >>> wrong_kinds("Own.kinds", ("number",)), wrong_kinds("Own.kinds", "number")
-    (None, "Own.kinds must be a tuple of some of 'states', 'number', 'mixed', not 'number'")
+    >>> wrong_kinds("Own.kinds", ("continuous",)), wrong_kinds("Own.kinds", "continuous")
+    (None, "Own.kinds must be a tuple of some of 'discrete', 'continuous', 'mixed', not 'continuous'")
     """
     if isinstance(kinds, property):  # it depends on the object
         return None
-    if isinstance(kinds, (tuple, list)) and kinds and all(kind in HOLDS for kind in kinds):
+    if isinstance(kinds, (tuple, list)) and kinds and all(kind in ALL_KINDS for kind in kinds):
         return None
-    return f"{name} must be a tuple of some of {', '.join(map(repr, HOLDS))}, not {kinds!r}"
+    return f"{name} must be a tuple of some of {', '.join(map(repr, ALL_KINDS))}, not {kinds!r}"
 
 
 class Column(NamedTuple):
-    """Column of a table; `states` are empty for numbers, and `gaps` counts the rows without a value.
+    """Column of a table; `states` are empty for numbers, and `missing` counts the rows without a value.
 
-    Such a row has NaN in a column of numbers, and the code after those of the states in a column of states.
+    Such a row has NaN in a continuous column, and the code after those of the states in a discrete column.
 
     `aliases` are columns that were left out because they and this one determine each other. If `is_cut`, the
     states are intervals of numbers, or frequent labels and one state for all others. If `is_scores`, the
@@ -53,14 +53,14 @@ class Column(NamedTuple):
 
     Examples
     --------
-    >>> Column("rain", STATES, ("no", "yes")).kind
-    'states'
+    >>> Column("rain", DISCRETE, ("no", "yes")).kind
+    'discrete'
     """
 
     name: str
     kind: str
     states: tuple[object, ...] = ()
-    gaps: int = 0
+    missing: int = 0
     aliases: tuple[Column, ...] = ()
     is_cut: bool = False
     is_scores: bool = False
@@ -75,8 +75,8 @@ def read_as(columns: Iterable[Column]) -> ReadAs:
 
     Examples
     --------
-    >>> read_as([Column("a", STATES, ("n", "y")), Column("b", STATES, ("[0, 2)", "[2, 9]"), is_cut=True)])
-    {'a': 'states', 'b': ('[0, 2)', '[2, 9]')}
+    >>> read_as([Column("a", DISCRETE, ("n", "y")), Column("b", DISCRETE, ("[0, 2)", "[2, 9]"), is_cut=True)])
+    {'a': 'discrete', 'b': ('[0, 2)', '[2, 9]')}
     """
     found: dict[str, str | tuple[str, ...]] = {}
     for column in columns:
@@ -92,7 +92,7 @@ def read_as(columns: Iterable[Column]) -> ReadAs:
 
 def codes_of(columns: Sequence[Column]) -> type[np.uint8] | type[np.uint16]:
     """Return the smallest integer type that holds the codes of all columns, with those of missing values."""
-    return code_type(max((len(column.states) + (column.gaps > 0) for column in columns), default=0))
+    return code_type(max((len(column.states) + (column.missing > 0) for column in columns), default=0))
 
 
 def code_type(most_states: int) -> type[np.uint8] | type[np.uint16]:
@@ -111,16 +111,16 @@ def of_kind(columns: Sequence[Column], kind: str) -> list[int]:
     return [i for i, column in enumerate(columns) if column.kind == kind]
 
 
-def places_of(kinds: Sequence[str]) -> Integers:
+def positions_of(kinds: Sequence[str]) -> Integers:
     """Number the columns of each kind in their order.
 
     Examples
     --------
-    >>> places_of(["number", "states", "number"]).tolist()
+    >>> positions_of(["continuous", "discrete", "continuous"]).tolist()
     [0, 0, 1]
     """
-    places = np.empty(len(kinds), np.int64)
+    positions = np.empty(len(kinds), np.int64)
     for kind in KINDS:
         own = np.array(kinds) == kind
-        places[own] = np.arange(own.sum())
-    return places
+        positions[own] = np.arange(own.sum())
+    return positions

@@ -28,7 +28,7 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers, Mask
 from f2sl._notes import Note, Use
-from f2sl.data.column import STATES
+from f2sl.data.column import DISCRETE
 from f2sl.data.matrix import Sample, has_values, is_ordered
 from f2sl.data.names import listing
 from f2sl.data.table import Arrays
@@ -156,7 +156,7 @@ def _candidates(values: Floats, few: Floats, ordered: Mask) -> Iterator[tuple[in
     def distance(column: int) -> tuple[int, int]:
         return int(np.isnan(few[column]).sum()), n_values(column)
 
-    # Every second pair are neighbours: in sorted tables few others have equal values.
+    # Every second pair are neighbors: in sorted tables few others have equal values.
     n_pairs = PAIRS_OF_ROWS if n <= WIDE else FEW_PAIRS
     pairs = np.arange(n_pairs)
     first = pairs * m // n_pairs
@@ -416,22 +416,22 @@ def _unequal(found: list[Sum], values: dict[int, Floats]) -> Arrays:
     return (np.array(wrong),)
 
 
-def told_derived(sample: Sample) -> tuple[list[Note], list[Function]]:
+def describe_derived(sample: Sample) -> tuple[list[Note], list[Function]]:
     """Return notes on derived columns, each with what to leave out, and the functions of one column."""
     names, kinds = sample.table.names, sample.table.kinds
     found = functions(sample)
-    aliases = [f for f in found if f.is_one_to_one and kinds[f.column] == kinds[f.of] == STATES]
+    aliases = [f for f in found if f.is_one_to_one and kinds[f.column] == kinds[f.of] == DISCRETE]
     found = [f for f in found if f not in aliases]
     linear = [f for f in found if f.is_linear]
     alike = [f for f in found if f.is_monotone and f.is_one_to_one and not f.is_linear]
     computed = [f for f in found if f not in linear and f not in alike]
-    told = []
+    messages = []
     for what, some in (
         ("linear functions of each other, so that each hides the other's links", linear),
         ("monotone functions of each other, as a logarithm is, so that each hides the other's links", alike),
     ):
         pairs = [f"{names[f.of]!r} and {names[f.column]!r}" for f in some]
-        told.append(_advised(what, pairs, [names[f.column] for f in some]))
+        messages.append(_advised(what, pairs, [names[f.column] for f in some]))
     groups: dict[int, list[int]] = {}
     for f in computed:
         groups.setdefault(f.of, []).append(f.column)
@@ -439,13 +439,13 @@ def told_derived(sample: Sample) -> tuple[list[Note], list[Function]]:
         f"{listing([repr(names[i]) for i in some], NAMED)} by {names[of]!r}" for of, some in groups.items()
     ]
     what = "determined by another column, so that links between them say nothing new"
-    told.append(_advised(what, shown, [names[f.column] for f in computed]))
+    messages.append(_advised(what, shown, [names[f.column] for f in computed]))
     # A sum of groups of one column's states has been told.
     totals = sums(sample, [f.column for f in (*aliases, *linear, *computed)])
     written = [_written(one, names) for one in totals]
     what = "exact sums, so that links between their columns say nothing new"
-    told.append(_advised(what, [text for text, _ in written], [name for _, name in written]))
-    return [text for text in told if text], found
+    messages.append(_advised(what, [text for text, _ in written], [name for _, name in written]))
+    return [text for text in messages if text], found
 
 
 def _advised(what: str, found: list[str], derived: list[str]) -> Note | None:

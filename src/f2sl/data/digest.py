@@ -224,7 +224,7 @@ class Coder:
 
     def __init__(self, labels: Labels, values: npt.NDArray[Any], codes: CodeArray, gap: int) -> None:
         self._of_label = dict(zip(labels, codes.tolist(), strict=True)) if labels else {}
-        self._values, self._codes, self._gap = values, codes, gap
+        self._values, self._codes, self._missing = values, codes, gap
         self._lookup: CodeArray | None = None
         if values.dtype.kind in "iu" and len(codes) and int(values[-1]) - int(values[0]) < SINGLE_SPREAD:
             # Between two values that begin a stretch of codes lie others of the first's.
@@ -249,7 +249,7 @@ class Coder:
     def codes(self, column: RawColumn) -> CodeArray:
         """Return the codes of some rows."""
         if column.missing is not None:
-            codes = np.full(len(column.values), self._gap, np.uint16)
+            codes = np.full(len(column.values), self._missing, np.uint16)
             codes[~column.missing] = self.codes(column.rows(~column.missing))
             return codes
         if column.form == "labels":
@@ -259,8 +259,8 @@ class Coder:
         if np.uint64 in (values.dtype, self._values.dtype):
             values = values.astype(self._values.dtype)  # with a signed type NumPy would make floats of them
         if self._lookup is not None and values.dtype.kind in "iu":
-            places = offsets(values, self._values[0])
-            return np.asarray(self._lookup[np.minimum(places, len(self._lookup) - 1)])
+            positions = offsets(values, self._values[0])
+            return np.asarray(self._lookup[np.minimum(positions, len(self._lookup) - 1)])
         return np.asarray(self._codes[np.searchsorted(self._values, values, side="right") - 1])
 
 

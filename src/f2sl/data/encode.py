@@ -24,7 +24,7 @@ from f2sl._arrays import Floats, Mask
 from f2sl._constants import AUTO, OTHER
 from f2sl._notes import Note, Use, joined, of_kind
 from f2sl._reading import ALL
-from f2sl.data.asked import AVAILABLE, Cut, Labels, Reading, chosen_columns, told_weights
+from f2sl.data.asked import AVAILABLE, Cut, Labels, Reading, chosen_columns, describe_weights
 from f2sl.data.binning import BINNINGS, MISSING_LABEL, auto_bins, cut, interval_codes
 from f2sl.data.check import (
     REASONS,
@@ -32,10 +32,10 @@ from f2sl.data.check import (
     Problems,
     Report,
     check_numbers,
+    describe_values,
     size_problem,
-    values_told,
 )
-from f2sl.data.column import MAX_STATES, NUMBER, STATES, Column, code_type
+from f2sl.data.column import CONTINUOUS, DISCRETE, MAX_STATES, Column, code_type
 from f2sl.data.dates import DAYS, DateReader, reader_of, written
 from f2sl.data.frames import Part, Source, Without, open_source, rows_by_weight
 from f2sl.data.identifiers import MANY_LABELS, balanced, identifies
@@ -51,7 +51,7 @@ from f2sl.data.kinds import (
 )
 from f2sl.data.memory.table import MemoryTable
 from f2sl.data.names import is_nameless, listing
-from f2sl.data.notes import told_constant
+from f2sl.data.notes import describe_constant
 from f2sl.data.pooling import frequent_labels, pooled_codes
 from f2sl.data.remarks import DROP, KEEP, Remark, dates_read, integers_read, note_on
 from f2sl.data.values import LAST_EXACT, RawColumn, Refused, chosen_rows, number_of
@@ -84,18 +84,18 @@ def encode(
     na_found = set(found)
     if reading.na:
         source = Without(source, reading.na, na_found)
-    places, names, parts, wrong = chosen_columns(source.names, reading)
+    indices, names, parts, wrong = chosen_columns(source.names, reading)
     rows, refused = None, None
     if reading.weights in names:
         at = names.index(reading.weights)
         try:
-            rows = rows_by_weight(source.column(places.pop(at)))
-            notes = [*notes, told_weights(reading.weights, source.n_rows, len(rows))]
+            rows = rows_by_weight(source.column(indices.pop(at)))
+            notes = [*notes, describe_weights(reading.weights, source.n_rows, len(rows))]
         except Refused as error:
             refused = error
         names, parts = names[:at] + names[at + 1 :], parts[:at] + parts[at + 1 :]
     if rows is not None or names != source.names:
-        source = Part(source, places, names, rows)
+        source = Part(source, indices, names, rows)
     encoder = Encoder(source, reading, parts, wrong, notes, na_found)
     if refused is not None:
         encoder.problems.add(refused.reason, str(reading.weights), refused.detail)
@@ -122,9 +122,9 @@ class Encoder:
         self.source = source
         self.reading = reading
         self.problems = Problems(options)
-        self.kinds: list[str] = [STATES] * n
+        self.kinds: list[str] = [DISCRETE] * n
         self.states: list[Labels] = [()] * n
-        self.gaps = [0] * n
+        self.missing = [0] * n
         self.readers: list[DateReader | None] = [None] * n
         self._parts = parts
         asked = reading.kinds if isinstance(reading.kinds, Mapping) else {}
@@ -161,31 +161,33 @@ class Encoder:
         if enough:
             self.encode_columns(self._encode_blocks() if keep is None else range(n), keep)
         self.finish()
-        of_states = [i for i, kind in enumerate(self.kinds) if kind == STATES]
+        of_states = [i for i, kind in enumerate(self.kinds) if kind == DISCRETE]
         codes = self.codes if len(of_states) == n else self.codes[of_states]
         return MemoryTable(self.columns, codes, self.numbers[: self._n_numbers], self.notes())
 
     @property
     def kept(self) -> list[int]:
         """Numbers of the source's columns that are in the table."""
-        return [i for i, kind in enumerate(self.kinds) if kind in (STATES, NUMBER)]
+        return [i for i, kind in enumerate(self.kinds) if kind in (DISCRETE, CONTINUOUS)]
 
     @property
     def columns(self) -> tuple[Column, ...]:
         """Columns of the table, after encoding."""
         return tuple(
-            Column(self.source.names[i], self.kinds[i], self.states[i], self.gaps[i], is_cut=i in self._cut)
+            Column(
+                self.source.names[i], self.kinds[i], self.states[i], self.missing[i], is_cut=i in self._cut
+            )
             for i in self.kept
         )
 
     def begin(self, n_kept: int) -> bool:
         """Set the number of kept rows; return whether they are enough to read the columns."""
         self.n_kept = n_kept
-        return n_kept >= (2 if self._asked_of_all == NUMBER else 1)
+        return n_kept >= (2 if self._asked_of_all == CONTINUOUS else 1)
 
     def finish(self) -> None:
         """Raise one error about all problems, after the report if one is wanted."""
-        n_rows, numeric = self.source.n_rows, NUMBER in (*self.kinds, self._asked_of_all)
+        n_rows, numeric = self.source.n_rows, CONTINUOUS in (*self.kinds, self._asked_of_all)
         names = [self.source.names[i] for i in self.kept]
         problem: Note | None = None
         if n_rows and self.n_kept < 1 + numeric and self.n_kept < n_rows:
@@ -197,7 +199,7 @@ class Encoder:
                 advice = ["make missing values a state with ", Use("missing", "state")]
                 advice.append(", or leave out the columns that miss most")
             problem = Note("incomplete-rows", least, Use("missing", "drop"), would, *advice, columns=empty)
-        elif not self.problems.told() or n_rows < 1 + numeric:
+        elif not self.problems.messages() or n_rows < 1 + numeric:
             problem = size_problem(names, n_rows, min_rows=2 if numeric else 1)
             left_out = of_kind(self.notes(), "left-out", "identifier") if not names else []
             problem = joined([problem, *left_out]) if problem else None
@@ -216,13 +218,13 @@ class Encoder:
         }
 
     def store_codes(self, i: int, codes: npt.NDArray[Any], most_states: int) -> None:
-        """Store the codes of some columns of states, from `i` on."""
+        """Store the codes of some discrete columns, from `i` on."""
         if self.codes.dtype == np.uint8 != code_type(most_states):
             self.codes = self.codes.astype(np.uint16)
         self.codes[i : i + len(codes)] = codes
 
     def _forget_numbers(self) -> None:
-        """Begin with no column of numbers."""
+        """Begin with no continuous column."""
         self.numbers, self._n_numbers = np.empty((0, self.n_kept)), 0
 
     def store_numbers(self, i: int, numbers: Floats) -> None:
@@ -239,7 +241,7 @@ class Encoder:
         width = block_width(self.source.n_rows)
         for first in range(0, len(names), width):
             last = min(first + width, len(names))
-            block = None if self._asked_of_all == NUMBER else self.source.block(first, last)
+            block = None if self._asked_of_all == CONTINUOUS else self.source.block(first, last)
             if block is None:
                 left.extend(range(first, last))
                 continue
@@ -254,14 +256,14 @@ class Encoder:
                 if (
                     len(values) > FEW
                     or names[i] in self._bins
-                    or self._asked.get(names[i], STATES) == NUMBER
+                    or self._asked.get(names[i], DISCRETE) == CONTINUOUS
                     or self._parts[i]
                 ) or (i == 0 and is_nameless(names[0], 0)):
                     left.append(i)
                     continue
                 self.states[i] = tuple((values.astype(np.bool_) if boolean else values).tolist())
                 if len(values) > 2 and self._may_choose(names[i]):
-                    self._remarks[integers_read(STATES, len(values))].append(names[i])
+                    self._remarks[integers_read(DISCRETE, len(values))].append(names[i])
         return left
 
     def encode_columns(self, those: Iterable[int], keep: Mask | None) -> None:
@@ -270,9 +272,9 @@ class Encoder:
         self._are_codes = bool(those) and self._all_codes(keep)
         waiting = [i for i in those if not self.encode_column(i, keep)]
         asked = self._asked_of_all, *self._asked.values()
-        one_kind = self.reading.one_kind and STATES not in asked and not waiting
-        if one_kind and NUMBER in self.kinds and STATES in self.kinds:
-            states = (self.states[i] for i, kind in enumerate(self.kinds) if kind == STATES)
+        one_kind = self.reading.one_kind and DISCRETE not in asked and not waiting
+        if one_kind and CONTINUOUS in self.kinds and DISCRETE in self.kinds:
+            states = (self.states[i] for i, kind in enumerate(self.kinds) if kind == DISCRETE)
             if all(type(state) is int for labels in states for state in labels):
                 self._few_are_numbers = True
                 self._forget_numbers()
@@ -280,7 +282,7 @@ class Encoder:
                 for i in range(len(self.kinds)):
                     self.states[i] = ()
                     self.encode_column(i, keep)
-        self._beside_numbers = NUMBER in self.kinds
+        self._beside_numbers = CONTINUOUS in self.kinds
         for i in waiting:
             self.encode_column(i, keep, wait=False)
 
@@ -343,15 +345,15 @@ class Encoder:
                 k, why = frequent_labels(column), f"{len(column.counted[0]):,} labels"
             self.kinds[i] = kind
             if self.reading.missing == AVAILABLE:
-                self.gaps[i] = column.n_missing
-            if kind == NUMBER:
+                self.missing[i] = column.n_missing
+            if kind == CONTINUOUS:
                 self.store_numbers(i, self._numbers(i, column))
-                self._action[i] = "numbers", why
+                self._action[i] = CONTINUOUS, why
             else:
                 codes, labels = self._codes(name, column, k)
                 self.states[i] = labels
-                self.store_codes(i, codes[np.newaxis], len(labels) + (self.gaps[i] > 0))
-                self._action[i] = STATES, why
+                self.store_codes(i, codes[np.newaxis], len(labels) + (self.missing[i] > 0))
+                self._action[i] = DISCRETE, why
                 if k is not None:
                     n = len(labels) - (column.missing is not None and self.reading.missing == "state")
                     self._cut.add(i)
@@ -363,8 +365,8 @@ class Encoder:
             if labels not in self._alike:  # many columns have the same labels
                 self._alike[labels] = alike_but_for_case(labels)
             if alike := self._alike[labels]:
-                told = f"labels that differ only in case or in white space: {listing(alike)}; "
-                self._remarks["alike-labels", told, AS_ONE].append(name)
+                message = f"labels that differ only in case or in white space: {listing(alike)}; "
+                self._remarks["alike-labels", message, AS_ONE].append(name)
         except Refused as refused:
             # Which rows miss a value of such a column is not known, so that rows cannot be dropped for it.
             if refused.reason == "many" and self._may_choose(name) and self.reading.missing != "drop":
@@ -408,9 +410,11 @@ class Encoder:
         name, part = self.source.names[i], self._parts[i]
         reader = DateReader() if column.unit == DAYS else None
         asked = self._asked.get(name, self._asked_of_all)
-        if column.form == "labels" and (part or asked == NUMBER or (asked == AUTO and not column.declared)):
+        if column.form == "labels" and (
+            part or asked == CONTINUOUS or (asked == AUTO and not column.declared)
+        ):
             occurring, _ = column.counted
-            labels = [column.labels[place] for place in occurring.tolist()]
+            labels = [column.labels[position] for position in occurring.tolist()]
             reader = reader_of(replace(column, labels=tuple(labels)))
         if part and reader is None and column.n_missing < self.n_kept:
             raise Refused("no dates")
@@ -446,37 +450,39 @@ class Encoder:
         if column.form == "labels":
             learned = bins.get(name)
             if isinstance(learned, tuple) and OTHER in learned:
-                return STATES, learned, said
+                return DISCRETE, learned, said
             if name in bins and name not in self._learned:
                 raise Refused("cut labels")
-            if asked == NUMBER:
+            if asked == CONTINUOUS:
                 raise Refused("labels")
-            return STATES, None, "categories" if column.declared else "labels"
+            return DISCRETE, None, "categories" if column.declared else "labels"
         if name in bins:
-            return STATES, bins[name], said
-        if asked == NUMBER:
+            return DISCRETE, bins[name], said
+        if asked == CONTINUOUS:
             return asked, None, said
         if column.unit and asked == AUTO:
-            return (STATES, bins[ALL], column.unit) if ALL in bins else (NUMBER, None, column.unit)
+            return (DISCRETE, bins[ALL], column.unit) if ALL in bins else (CONTINUOUS, None, column.unit)
         by_name = name in self._asked
         if column.form == "reals" and (asked == AUTO or (ALL in bins and not by_name)):
-            return (STATES, bins[ALL], "real numbers") if ALL in bins else (NUMBER, None, "real numbers")
+            return (
+                (DISCRETE, bins[ALL], "real numbers") if ALL in bins else (CONTINUOUS, None, "real numbers")
+            )
         n = MAX_STATES + 1 if column.only_ends else len(column.counted[0])
         is_few = few(n, self.n_kept) if column.form == "reals" or self._are_codes else n <= FEW
         many = f"more than {MAX_STATES:,}" if n > MAX_STATES else f"{n:,}"
         if column.form == "reals" and not is_few:
             raise Refused("real states", f"{many} values")
         if by_name:
-            return STATES, None, said
+            return DISCRETE, None, said
         what = "real numbers" if column.form == "reals" else "integers"
         why = f"{what} with {'few' if is_few else 'many'} values ({many})"
         if is_few and n > FEW and column.form == "integers":
             why = f"integers that look like codes ({many} values)"
         if is_few and not self._few_are_numbers:
-            return STATES, None, why
+            return DISCRETE, None, why
         if ALL in bins:
-            return STATES, bins[ALL], why
-        return (NUMBER if asked == AUTO else STATES), None, why
+            return DISCRETE, bins[ALL], why
+        return (CONTINUOUS if asked == AUTO else DISCRETE), None, why
 
     def _numbers(self, i: int, column: RawColumn) -> Floats:
         """Return a column as numbers, or raise an error."""
@@ -493,15 +499,15 @@ class Encoder:
 
     def _codes(self, name: str, column: RawColumn, k: Cut) -> tuple[npt.NDArray[Any], Labels]:
         """Number the states of one column, a missing value last."""
-        gaps = column.missing
-        if gaps is None:
-            codes, labels = self._codes_without_gaps(column, k)
+        is_missing = column.missing
+        if is_missing is None:
+            codes, labels = self._codes_without_missing(column, k)
         else:
             if self.reading.missing == "error":
                 self.problems.add("missing", name, self._share(column))
-            some_codes, labels = self._codes_without_gaps(column.present, k)
-            codes = np.full(len(gaps), len(labels), dtype=np.int64)
-            codes[~gaps] = some_codes
+            some_codes, labels = self._codes_without_missing(column.present, k)
+            codes = np.full(len(is_missing), len(labels), dtype=np.int64)
+            codes[~is_missing] = some_codes
             if self.reading.missing == AVAILABLE:
                 if len(labels) == MAX_STATES:
                     raise Refused("many", f"{len(labels):,}")
@@ -515,7 +521,7 @@ class Encoder:
             raise Refused("many", f"{len(labels):,}")
         return codes, labels
 
-    def _codes_without_gaps(self, column: RawColumn, k: Cut) -> tuple[npt.NDArray[Any], Labels]:
+    def _codes_without_missing(self, column: RawColumn, k: Cut) -> tuple[npt.NDArray[Any], Labels]:
         values = column.values
         if column.form == "labels":
             if isinstance(k, tuple):
@@ -546,18 +552,18 @@ class Encoder:
         if is_nameless(name, i):
             later = "; if a later line of the file has the names, remove the lines before it" * (i > 0)
             remarks["no-name", f"no name{later}"].append(name)
-        if kind == NUMBER and self._asked_of_all != NUMBER and name not in self._asked:
+        if kind == CONTINUOUS and self._asked_of_all != CONTINUOUS and name not in self._asked:
             if column.unit:
                 remarks[dates_read(column.unit, self.readers[i])].append(name)
             elif column.form == "integers":
                 n = MAX_STATES if column.only_ends else len(column.counted[0])
                 remarks[integers_read(kind, n)].append(name)
             else:
-                remarks["numbers", "read as numbers"].append(name)
-        elif kind == STATES and not is_cut and column.form == "integers" and self._may_choose(name):
+                remarks["numbers", "read as continuous"].append(name)
+        elif kind == DISCRETE and not is_cut and column.form == "integers" and self._may_choose(name):
             n = len(column.counted[0])
             remarks[integers_read(kind, n)] += [name] * (n > 2)  # of two values, either way is the same
-        if kind == STATES and column.missing is not None and self.reading.missing == "state":
+        if kind == DISCRETE and column.missing is not None and self.reading.missing == "state":
             remarks["missing-state", "missing values became a state"].append(name)
         if column.form == "labels" and like_written_numbers(column.labels, self.n_kept):
             like_numbers = f"{_written(column)}{TO_NUMBERS}, or leave out with "
@@ -570,8 +576,8 @@ class Encoder:
                 remarks["digits", digits + advice, DROP([name])].append(name)
             if codes := missing_codes(column, low, high):
                 what = f"{listing(codes)} stand{'s' * (len(codes) == 1)} far from all other values"
-                like_gaps = f"{what}, like a code for missing values; if so, "
-                remarks["missing-codes", like_gaps, Use("na", codes)].append(name)
+                like_missing = f"{what}, like a code for missing values; if so, "
+                remarks["missing-codes", like_missing, Use("na", codes)].append(name)
         if column.form == "integers" and name.lower() in COUNTS:
             counts = "by its name it counts rows; if so, use "
             remarks["counts", counts, Use("weights", name)].append(name)
@@ -587,8 +593,8 @@ class Encoder:
         absent = [text for text in self.reading.na if text and text not in self._na_found]
         if absent:
             notes.append(Note("no-such-values", Use("na", absent), ": no such values in the columns read"))
-        if any(self.gaps):
-            notes.append(self._told_gaps())
+        if any(self.missing):
+            notes.append(self._describe_missing())
         if n_dropped:
             dropped = f"dropped {n_dropped} of {n_rows} rows with missing values"
             notes.append(Note("dropped-rows", dropped, dropped=n_dropped, rows=n_rows))
@@ -604,7 +610,7 @@ class Encoder:
         sure = False
         for i in self.kept:
             name = self.source.names[i]
-            if self.kinds[i] == STATES and i not in self._cut:
+            if self.kinds[i] == DISCRETE and i not in self._cut:
                 if name not in map(str, self.states[i]):
                     return False
                 sure = True
@@ -615,34 +621,34 @@ class Encoder:
                 sure |= isinstance(number, float)  # whole numbers also count columns, or are years
         return sure
 
-    def _told_gaps(self) -> Note:
+    def _describe_missing(self) -> Note:
         """Return a note on missing values and how they are treated."""
-        names, gaps = self.source.names, self.gaps
-        at = sorted((i for i, n in enumerate(gaps) if n), key=lambda i: -gaps[i])
-        told = listing([f"{names[i]!r} ({gaps[i]:,})" for i in at], limit=5)
-        share = sum(gaps) / (self.source.n_rows * len(self.kept))
-        number = f"{sum(gaps):,} value{'s are' if sum(gaps) > 1 else ' is'} missing ({share:.1%})"
-        where = f"in {'column' if len(at) == 1 else 'columns'} {told}"
+        names, is_missing = self.source.names, self.missing
+        at = sorted((i for i, n in enumerate(is_missing) if n), key=lambda i: -is_missing[i])
+        message = listing([f"{names[i]!r} ({is_missing[i]:,})" for i in at], limit=5)
+        share = sum(is_missing) / (self.source.n_rows * len(self.kept))
+        number = f"{sum(is_missing):,} value{'s are' if sum(is_missing) > 1 else ' is'} missing ({share:.1%})"
+        where = f"in {'column' if len(at) == 1 else 'columns'} {message}"
         text = f"{number}, {where}: each question uses all rows that can answer it"
-        return Note("missing", text, columns=[names[i] for i in at], missing=sum(gaps))
+        return Note("missing", text, columns=[names[i] for i in at], missing=sum(is_missing))
 
     def report(self) -> Report:
         """Return how each column is read."""
         columns = []
         for i, name in enumerate(self.source.names):
-            kind = self.kinds[i] if self.kinds[i] in (STATES, NUMBER) else ""
-            action, why = self._action.get(i, (STATES, "integers with few values"))
+            kind = self.kinds[i] if self.kinds[i] in (DISCRETE, CONTINUOUS) else ""
+            action, why = self._action.get(i, (DISCRETE, "integers with few values"))
             low, high = self._range.get(i, (0.0, 0.0))
-            told = values_told(self.states[i], low, high) if kind else ""
-            if kind == NUMBER and (reader := self.readers[i]) and not reader.part:
-                told = f"{written(low)} to {written(high)}"
-            columns.append(CheckedColumn(name, kind, told, self._missing.get(i, 0), action, why))
+            message = describe_values(self.states[i], low, high) if kind else ""
+            if kind == CONTINUOUS and (reader := self.readers[i]) and not reader.part:
+                message = f"{written(low)} to {written(high)}"
+            columns.append(CheckedColumn(name, kind, message, self._missing.get(i, 0), action, why))
         for name in self.reading.drop:
             columns.append(CheckedColumn(name, "", "", 0, LEFT_OUT, "as asked"))
         # Learners tell this of the tables that they get.
-        constant = told_constant([self.source.names[i] for i in self.kept if len(self.states[i]) == 1])
+        constant = describe_constant([self.source.names[i] for i in self.kept if len(self.states[i]) == 1])
         notes = (*self.notes(), *([] if constant is None else [constant]))
-        return Report(tuple(columns), tuple(self.problems.told()), notes, self.source.n_rows)
+        return Report(tuple(columns), tuple(self.problems.messages()), notes, self.source.n_rows)
 
 
 def complete_rows(source: Source) -> Mask | None:
@@ -655,11 +661,11 @@ def complete_rows(source: Source) -> Mask | None:
             continue
         for i in range(first, last):
             try:
-                gaps = source.column(i).missing
+                is_missing = source.column(i).missing
             except Refused:
                 continue  # told when the column is read
-            if gaps is not None:
-                incomplete |= gaps
+            if is_missing is not None:
+                incomplete |= is_missing
     return ~incomplete if incomplete.any() else None
 
 

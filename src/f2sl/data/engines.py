@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
 from f2sl.constraints import Constraints
-from f2sl.data.column import MIXED, NUMBER
+from f2sl.data.column import CONTINUOUS, MIXED
 from f2sl.data.table import Table
 from f2sl.data.tiles import Triangle, cut_triangle
 
@@ -47,7 +47,7 @@ def open_engine(table: Table, n_jobs: int | None = None) -> Any:
         from f2sl.data.mixed.engine import MixedEngine
 
         return MixedEngine(table, n_jobs)
-    if table.kind == NUMBER:
+    if table.kind == CONTINUOUS:
         from f2sl.data.moments import Moments
 
         return Moments.of_table(table, n_jobs)
@@ -89,8 +89,8 @@ class CountsOnly:
         """Apply `formula` to all pairs among `variables`, or of `target` with each of them."""
         if variables is None:
             variables = np.arange(self.n_variables)
-        gaps = self.presence.gaps
-        triangle = cut_triangle(variables, self.cardinalities, self._cost_of_pair, target, gaps)
+        missing = self.presence.missing
+        triangle = cut_triangle(variables, self.cardinalities, self._cost_of_pair, target, missing)
         return merge_pairs(self._search(formula, triangle, advance or (lambda share: None)))
 
     def _cost_of_pair(self, k_row: int, k_column: int) -> tuple[int, float]:
@@ -161,16 +161,16 @@ class Presence:
     cardinalities: Integers
 
     @classmethod
-    def of(cls, cardinalities: Integers, gaps: NDArray[np.bool_]) -> Presence:
+    def of(cls, cardinalities: Integers, missing: NDArray[np.bool_]) -> Presence:
         """Number the presence of the variables that have gaps."""
-        n, own = len(gaps), np.flatnonzero(gaps)
+        n, own = len(missing), np.flatnonzero(missing)
         numbers = np.full(n, -1)
         numbers[own] = n + np.arange(len(own))
         owners = np.concatenate([np.arange(n), own])
         return cls(numbers, owners, np.concatenate([cardinalities, np.ones(len(own), np.int64)]))
 
     @cached_property
-    def gaps(self) -> NDArray[np.bool_]:
+    def missing(self) -> NDArray[np.bool_]:
         """True for numbers with missing values: variables, and indicators of their presence."""
         return self.numbers[self.owners] >= 0
 
@@ -309,7 +309,7 @@ class Tables:
     group g are ``counts[group_start[g]:group_start[g + 1]]``. Where ``full[t]``, all groups
     and cells are listed, in the order of the states, empty ones included (the plain table,
     flat, from ``cell_start[t]`` to ``cell_start[t + 1]``); otherwise only those that occur.
-    `n_rows` are the samples of the data; with `gaps`, tables have those that miss none of their variables.
+    `n_rows` are the samples of the data; with `missing`, tables have those that miss none of their variables.
     """
 
     queries: Queries
@@ -321,12 +321,12 @@ class Tables:
     n_groups: Integers
     full: NDArray[np.bool_]
     n_rows: int
-    gaps: bool = False
+    missing: bool = False
 
     @cached_property
     def totals(self) -> Integers:
         """Number of samples in each table: those that have all of its variables."""
-        if not self.gaps:
+        if not self.missing:
             return np.full(len(self.queries), self.n_rows)
         ends = np.concatenate([[0], np.cumsum(self.counts)])
         first = self.group_start[self.first_group]
@@ -347,7 +347,7 @@ class PlaneTiles:
     margins: Integers
     margin_start: Integers
     cardinalities: Integers
-    gaps: NDArray[np.bool_]
+    missing: NDArray[np.bool_]
     order: Integers
     tiles: Integers
 
@@ -358,7 +358,7 @@ class CodeTiles:
 
     codes: NDArray[np.unsignedinteger[Any]]
     cardinalities: Integers
-    gaps: NDArray[np.bool_]
+    missing: NDArray[np.bool_]
     order: Integers
     tiles: Integers
 
@@ -413,9 +413,9 @@ class FoundPairs:
         """Return some of the pairs, by a mask or by their places."""
         return FoundPairs(self.first[which], self.second[which], self.values[which], self.tally)
 
-    def linkable(self, rules: Constraints) -> FoundPairs:
+    def allowed_neighbors(self, rules: Constraints) -> FoundPairs:
         """Return the pairs that constraints allow to be linked."""
-        return self.part(rules.allows_link(self.first, self.second))
+        return self.part(rules.allows_adjacency(self.first, self.second))
 
 
 def merge_pairs(found: Iterable[FoundPairs]) -> FoundPairs:

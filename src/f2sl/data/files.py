@@ -20,7 +20,7 @@ import pyarrow.types as pt
 
 from f2sl._notes import Note
 from f2sl.data.check import Problems
-from f2sl.data.formats import GAPS, REMARKS, DataFile, TextOptions, look_at, naming
+from f2sl.data.formats import MISSING_CELLS, REMARKS, DataFile, TextOptions, look_at, naming
 from f2sl.data.names import column_names, listing
 from f2sl.errors import DataError, FileError
 
@@ -37,9 +37,9 @@ def data_files(path: PathLike | Sequence[PathLike], how: TextOptions | None = No
             raise FileError("the path is empty; give a file or a folder")
         if "\0" in str(one):
             raise FileError(f"no file has a path with a NUL character: {str(one)!r}")
-        place = _standard_input() if str(one) == "-" else Path(one)
-        with naming(place):
-            members = _members(place) if place.is_dir() else [place]
+        location = _standard_input() if str(one) == "-" else Path(one)
+        with naming(location):
+            members = _members(location) if location.is_dir() else [location]
         for member in members:
             with naming(member):
                 files.append(look_at(member, how or TextOptions()))
@@ -50,10 +50,10 @@ def _standard_input() -> Path:
     """Copy the standard input to a file, because tables are read more than once."""
     folder = tempfile.TemporaryDirectory(prefix="f2sl-")
     _HELD.append(folder)  # until the process ends
-    place = Path(folder.name) / "standard input"
-    with place.open("wb") as file:
+    location = Path(folder.name) / "standard input"
+    with location.open("wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
-    return place
+    return location
 
 
 def _members(folder: Path) -> list[Path]:
@@ -82,13 +82,13 @@ def read_files(files: Iterable[DataFile]) -> tuple[pa.Table, list[Note]]:
     agreement = Agreement()
     tables, schemas = [], []
     for file in files:
-        with naming(file.place):
+        with naming(file.location):
             table = file.format.read(file)
         schemas.append(table.schema)
         table = table.rename_columns(list(_names_in(file, table.schema)))
         if table.num_rows == 0:
-            raise DataError(f"{file.place}: the file has a header but no rows")
-        tables.append(table.select(agreement.add(file.place, table.schema)))
+            raise DataError(f"{file.location}: the file has a header but no rows")
+        tables.append(table.select(agreement.add(file.location, table.schema)))
     whole = tables[0] if len(tables) == 1 else _together(tables)
     metadata = {REMARKS: json.dumps({remark: list(items) for remark, items in _remarked(schemas).items()})}
     return whole.replace_schema_metadata(metadata), remarks_of(schemas)
@@ -96,14 +96,14 @@ def read_files(files: Iterable[DataFile]) -> tuple[pa.Table, list[Note]]:
 
 def schema_of(file: DataFile) -> pa.Schema:
     """Return the names and types of a file's columns, as far as these can be known without reading it all."""
-    with naming(file.place):
+    with naming(file.location):
         found = file.format.schema(file)
     return pa.schema(zip(_names_in(file, found), found.types, strict=True), metadata=found.metadata)
 
 
 def own_names(file: DataFile) -> dict[str, str]:
     """Return the file's own names of its columns."""
-    with naming(file.place):
+    with naming(file.location):
         found = file.format.schema(file)
     return dict(zip(_names_in(file, found), found.names, strict=True))
 
@@ -113,31 +113,32 @@ def _names_in(file: DataFile, schema: pa.Schema) -> tuple[str, ...]:
     try:
         names = column_names(schema.names)
     except DataError as error:
-        raise DataError(f"{file.place}: ", error.note) from None
+        raise DataError(f"{file.location}: ", error.note) from None
     if not names:
-        raise DataError(f"{file.place}: the file has no columns")
+        raise DataError(f"{file.location}: the file has no columns")
     return names
 
 
 def remarks_of(schemas: Iterable[pa.Schema]) -> list[Note]:
     """Return the notes of formats on the files, from the metadata of each schema."""
-    told = _remarked(schemas).items()
+    message = _remarked(schemas).items()
     return [
-        Note("file", f"{remark}: {listing([repr(item) for item in sorted(items)])}") for remark, items in told
+        Note("file", f"{remark}: {listing([repr(item) for item in sorted(items)])}")
+        for remark, items in message
     ]
 
 
-def gaps_of(schemas: Iterable[pa.Schema]) -> set[str]:
+def missing_of(schemas: Iterable[pa.Schema]) -> set[str]:
     """Return the cells that formats have read as missing values."""
-    return set(_remarked(schemas).get(GAPS, ()))
+    return set(_remarked(schemas).get(MISSING_CELLS, ()))
 
 
 def _remarked(schemas: Iterable[pa.Schema]) -> dict[str, dict[str, None]]:
-    told: dict[str, dict[str, None]] = {}
+    message: dict[str, dict[str, None]] = {}
     for schema in schemas:
         for remark, items in json.loads((schema.metadata or {}).get(REMARKS, b"{}")).items():
-            told.setdefault(remark, {}).update(dict.fromkeys(items))
-    return told
+            message.setdefault(remark, {}).update(dict.fromkeys(items))
+    return message
 
 
 def _together(tables: Sequence[pa.Table]) -> pa.Table:
@@ -222,7 +223,7 @@ class Agreement:
         self._seen: dict[str, tuple[str, Path]] = {}
         self._first: Path | None = None
 
-    def add(self, place: Path, schema: pa.Schema) -> list[str]:
+    def add(self, location: Path, schema: pa.Schema) -> list[str]:
         """Compare one more file; gives the names of its columns in the order of the first file's.
 
         Raises
@@ -230,36 +231,36 @@ class Agreement:
         DataError
             If it has other columns than the first, or other types; names the file.
         """
-        self.columns(place, schema.names)
-        self.types(place, schema)
+        self.columns(location, schema.names)
+        self.types(location, schema)
         return self.names
 
-    def columns(self, place: Path, names: Sequence[str]) -> None:
+    def columns(self, location: Path, names: Sequence[str]) -> None:
         """Compare the columns of one more file."""
         if self._first is None:
-            self._first, self.names = place, list(names)
+            self._first, self.names = location, list(names)
         here, all_names = set(names), set(self.names)
-        for told, others in (
+        for message, others in (
             ("without", [name for name in self.names if name not in here]),
             ("with an extra", [name for name in names if name not in all_names]),
         ):
             if others:
                 shown = listing([repr(name) for name in others])
                 raise DataError(
-                    f"{place}: {told} column {shown}, unlike {self._first.name}; all files "
+                    f"{location}: {message} column {shown}, unlike {self._first.name}; all files "
                     "must have the same columns"
                 )
 
-    def types(self, place: Path, schema: pa.Schema) -> None:
+    def types(self, location: Path, schema: pa.Schema) -> None:
         """Compare the types of some columns of one more file."""
         for name, dtype in zip(schema.names, schema.types, strict=True):
             here = _family(dtype)
-            before, where = self._seen.get(name, ("nothing", place))
+            before, where = self._seen.get(name, ("nothing", location))
             numbers = {here, before} == {"integers", "real numbers"}
             if here != before and "nothing" not in (here, before) and not numbers:
                 raise DataError(
-                    f"{place}: column {name!r} holds {here}, but {before} in {where.name}; "
+                    f"{location}: column {name!r} holds {here}, but {before} in {where.name}; "
                     "all files must agree"
                 )
             if before == "nothing" or numbers:
-                self._seen[name] = ("real numbers", place) if numbers else (here, place)
+                self._seen[name] = ("real numbers", location) if numbers else (here, location)

@@ -237,22 +237,22 @@ class Part(Source):
     """Some columns of another source, renamed; `rows` has each row as often as it counts."""
 
     def __init__(
-        self, source: Source, places: Sequence[int], names: Sequence[str], rows: Integers | None = None
+        self, source: Source, positions: Sequence[int], names: Sequence[str], rows: Integers | None = None
     ) -> None:
         self._source = source
-        self._places = np.array(places, np.int64)
+        self._positions = np.array(positions, np.int64)
         self._rows = rows
         self.n_rows = source.n_rows if rows is None else len(rows)
         self.names = tuple(names)
 
     def column(self, i: int) -> RawColumn:
         """Return column `i`."""
-        column = self._source.column(int(self._places[i]))
+        column = self._source.column(int(self._positions[i]))
         return column if self._rows is None else chosen_rows(column, self._rows)
 
     def block(self, first: int, last: int) -> npt.NDArray[Any] | None:
         """Return columns `first` to `last` - 1, if the source gives blocks."""
-        wanted = self._places[first:last]
+        wanted = self._positions[first:last]
         block = self._source.block(int(wanted[0]), int(wanted[-1]) + 1)
         if block is None:
             return None

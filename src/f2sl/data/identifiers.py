@@ -26,7 +26,7 @@ REPEATS_BY_CHANCE = 10
 would agree by chance: n rows with integers from a range of r have n * n / (2 * r) such pairs."""
 
 MANY_LABELS, MOST_LABELS = 50, 100
-"""Labels of a column, beside numbers and in tables of states alone, up to which it is never a group of few
+"""Labels of a column, beside numbers and in discrete tables, up to which it is never a group of few
 rows each. The first is the number of states of the USA, the second that of the largest published network."""
 
 ROWS_OF_LABEL = 10

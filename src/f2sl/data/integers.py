@@ -100,9 +100,9 @@ def _look_up(values: Integers, low: Integers, spread: Integers) -> tuple[list[In
 
     counts = np.zeros(n_columns * width, dtype=np.int64)
     for chunk in chunks:
-        places = offsets(values[chunk], low)
-        places += start
-        counts += np.bincount(places.ravel(), minlength=counts.size)
+        positions = offsets(values[chunk], low)
+        positions += start
+        counts += np.bincount(positions.ravel(), minlength=counts.size)
     present = counts.reshape(n_columns, width) > 0
 
     n_states = present.sum(axis=1)
@@ -112,10 +112,10 @@ def _look_up(values: Integers, low: Integers, spread: Integers) -> tuple[list[In
     gapless = bool((n_states == spread.astype(np.int64) + 1).all())
     rank = np.empty(0) if gapless else (present.cumsum(axis=1) - 1).astype(narrow).ravel()
     for chunk in chunks:
-        places = offsets(values[chunk], low)
+        positions = offsets(values[chunk], low)
         if not gapless:
-            places += start
-        codes[:, chunk] = places.T if gapless else rank[places].T
+            positions += start
+        codes[:, chunk] = positions.T if gapless else rank[positions].T
     return states, codes
 
 

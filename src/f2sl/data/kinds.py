@@ -36,7 +36,7 @@ from f2sl.data.values import RawColumn
 Kinds = str | Mapping[str, str]
 
 FEW = 7
-"""Largest number of different values of a column of integers that is read as states."""
+"""Largest number of different values of a column of integers that is read as discrete."""
 
 FEW_CODES, MOST_CODES = 12, 32
 """Different values of a column in a table of codes that always are states, and that can be."""

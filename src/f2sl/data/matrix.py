@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
-from f2sl.data.column import NUMBER, Column
+from f2sl.data.column import CONTINUOUS, Column
 from f2sl.data.table import Arrays, Block, Table
 
 MOST_CELLS = 1 << 21
@@ -34,12 +34,14 @@ def values_of(columns: Sequence[Column], block: Block) -> Floats:
 
     Examples
     --------
-    >>> columns = [Column("size", "states", (10, 20)), Column("x", "number")]
+    >>> columns = [Column("size", "discrete", (10, 20)), Column("x", "continuous")]
     >>> values_of(columns, Block(np.array([[1, 0]]), np.array([[0.5, 2.5]]))).tolist()
     [[20.0, 10.0], [0.5, 2.5]]
     """
     codes, numbers = iter(block.codes), iter(block.numbers)
-    rows = [next(numbers) if c.kind == NUMBER else np.append(labels(c), np.nan)[next(codes)] for c in columns]
+    rows = [
+        next(numbers) if c.kind == CONTINUOUS else np.append(labels(c), np.nan)[next(codes)] for c in columns
+    ]
     return np.array(rows, np.float64)
 
 
@@ -56,7 +58,8 @@ def is_ordered(column: Column) -> bool:
 
     Examples
     --------
-    >>> [is_ordered(Column("c", "states", states)) for states in [(1, 2, 3), ("no", "yes"), ("a", "b", "c")]]
+    >>> of_columns = [(1, 2, 3), ("no", "yes"), ("a", "b", "c")]
+    >>> [is_ordered(Column("c", "discrete", states)) for states in of_columns]
     [True, True, False]
     """
     return column.is_cut or has_values(column)
@@ -64,7 +67,7 @@ def is_ordered(column: Column) -> bool:
 
 def has_values(column: Column) -> bool:
     """Return whether the values of a column can be added to others: numbers, or two states as 0 and 1."""
-    return column.kind == NUMBER or len(column.states) < 3 or _are_numbers(column.states)
+    return column.kind == CONTINUOUS or len(column.states) < 3 or _are_numbers(column.states)
 
 
 def _are_numbers(states: Sequence[object]) -> bool:
@@ -118,11 +121,11 @@ class Sample:
 
 def _of_values(
     columns: Sequence[Column],
-    places: list[int],
+    positions: list[int],
     function: Callable[[dict[int, Floats]], Arrays],
     block: Block,
 ) -> Arrays:
-    return function(dict(zip(places, values_of(columns, block), strict=True)))
+    return function(dict(zip(positions, values_of(columns, block), strict=True)))
 
 
 def _evenly(n_rows: int, n_sampled: int) -> Integers:

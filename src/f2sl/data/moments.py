@@ -1,4 +1,4 @@
-"""Compute variances and correlations of a table of real numbers, exactly and once.
+"""Compute variances and correlations of a continuous table, exactly and once.
 
 Sums of floats usually depend on their order. These do not: each column is shifted to near its mean, divided
 by a power of two near its standard deviation, and rounded to a whole number of very small units. Sums of
@@ -46,7 +46,7 @@ DIGITS = 12
 
 EXACT_BITS = 53
 """Number of bits of whole numbers that floats represent exactly."""
-BY_BLOCKS, BY_GAPS = 5, 16
+BY_BLOCKS, BY_MISSING = 5, 16
 """Number of matrices of all pairs in memory at a time: three are sums of products; with gaps, eight more."""
 VARIABLES_AT_ONCE = 512
 """Rows and columns of the tiles in which the matrix of correlations is computed."""
@@ -92,7 +92,7 @@ class Moments:
 
     counts = None
     """Questions about counts of states have no answer here."""
-    any_gaps = False
+    any_missing = False
     """True if numbers are missing (:class:`~f2sl.data.available.AvailableMoments`)."""
 
     def __init__(
@@ -123,15 +123,15 @@ class Moments:
         DataError
             If a column is constant, or the matrix needs more memory than there is.
         """
-        _check_memory(table, BY_GAPS if table.gaps.any() else BY_BLOCKS)
+        _check_memory(table, BY_MISSING if table.missing.any() else BY_BLOCKS)
         low, high = table.ends
         if (low == high).any():
             named = listing([repr(table.names[i]) for i in np.flatnonzero(low == high)])
             raise DataError(f"the same number in every row of {named}; leave constant columns out")
-        if table.gaps.any():
+        if table.missing.any():
             from f2sl.data.available import AvailableMoments
 
-            return AvailableMoments.of_gaps(table, n_jobs)
+            return AvailableMoments.of_missing(table, n_jobs)
         if isinstance(table, MemoryTable):
             numbers = _sums_of_values(table.numbers, low, high)
         else:
@@ -186,8 +186,8 @@ class Moments:
             return formula.of_correlations(first, second, self.correlations[first, second])
         # Row by row, and only what exceeds the bound is handed on: no array is as large as all pairs.
         parts: list[FoundPairs] = []
-        for place, v in enumerate(chosen.tolist()):
-            later = chosen[place + 1 :]
+        for position, v in enumerate(chosen.tolist()):
+            later = chosen[position + 1 :]
             row = self.correlations[v, v + 1 :] if variables is None else self.correlations[v, later]
             above = np.flatnonzero(np.abs(row) > formula.weakest)
             parts.append(formula.of_correlations(np.full(len(above), v), later[above], row[above]))
@@ -206,14 +206,14 @@ def _check_memory(table: Table, matrices: int) -> None:
     """Raise an error for a table whose matrix of correlations does not fit into memory."""
     # In memory: the matrix, and both halves of all values. By blocks, or with gaps: so many matrices.
     n, streamed = table.n_variables, table.memory is not None
-    by_blocks = streamed or matrices == BY_GAPS
+    by_blocks = streamed or matrices == BY_MISSING
     needed = 8 * n * (matrices * n if by_blocks else n + 2 * table.n_rows)
     if not streamed and needed <= LEAST_MEMORY:
         return  # to ask what is free takes longer than to learn from a small table
     available = table.memory if streamed else available_bytes()
     if available is not None and needed > available:
         raise DataError(
-            f"{n:,} columns of real numbers need {needed / 2**30:,.1f} GiB of memory for "
+            f"{n:,} continuous columns need {needed / 2**30:,.1f} GiB of memory for "
             f"their correlations, but {available / 2**30:,.1f} GiB are free; leave columns out"
         )
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from f2sl._notes import Note, Use, of_kind
-from f2sl.data.column import NUMBER, STATES
-from f2sl.data.derived import told_derived
+from f2sl.data.column import CONTINUOUS, DISCRETE
+from f2sl.data.derived import describe_derived
 from f2sl.data.matrix import Sample
 from f2sl.data.names import listing
-from f2sl.data.ordered import told_repeated, told_rows
+from f2sl.data.ordered import describe_repeated, describe_rows
 from f2sl.data.table import Arrays, Block, Table
 from f2sl.errors import F2SLWarning
 
@@ -42,10 +42,10 @@ def constant_columns(table: Table) -> Note | None:
     >>> constant_columns(open_table({"a": [1, 1], "b": [0, 1]}))
     "only one state, so no edges: column 'a'"
     """
-    return told_constant([table.names[i] for i in np.flatnonzero(table.cardinalities == 1)])
+    return describe_constant([table.names[i] for i in np.flatnonzero(table.cardinalities == 1)])
 
 
-def told_constant(names: Sequence[str]) -> Note | None:
+def describe_constant(names: Sequence[str]) -> Note | None:
     """Return the note that columns have one state only, if there are any."""
     return _listed("constant", "only one state, so no edges: ", names)
 
@@ -61,7 +61,7 @@ def identifier_columns(table: Table) -> Note | None:
 
 
 def alias_groups(table: Table) -> list[list[int]]:
-    """Find the columns of states that determine each other one to one, the earlier of each group first.
+    """Find the discrete columns that determine each other one to one, the earlier of each group first.
 
     Two columns are aliases if they are the same once their codes are numbered in the order in which they
     occur. Only columns that change at the same places of the first rows are compared or, if rows are not in
@@ -74,13 +74,13 @@ def alias_groups(table: Table) -> list[list[int]]:
     >>> alias_groups(open_table(data))
     [[0, 1]]
     """
-    of_states = [i for i in table.of_kind(STATES) if len(table.columns[i].states) > 1]
+    of_states = [i for i in table.of_kind(DISCRETE) if len(table.columns[i].states) > 1]
     alike: dict[Any, list[int]] = defaultdict(list)
     codes = getattr(table, "codes", None)
     for first in range(0, len(of_states), COLUMNS_AT_ONCE):
         some = of_states[first : first + COLUMNS_AT_ONCE]
         if isinstance(codes, np.ndarray):
-            rows = codes[table.places[some], :ROWS_COMPARED]
+            rows = codes[table.positions[some], :ROWS_COMPARED]
             signs = [sign.tobytes() for sign in np.packbits(rows[:, 1:] == rows[:, :-1], axis=1)]
         else:
             signs = [np.sort(counts[counts > 0]).tobytes() for counts in (table.margins[i] for i in some)]
@@ -122,30 +122,34 @@ def _digest_of_pattern(table: Table, i: int) -> bytes | None:
     return digest.digest() if known > 1 else None
 
 
-def told_aliases(table: Table) -> Note | None:
+def describe_aliases(table: Table) -> Note | None:
     """Return a note on columns that determine each other, or None."""
     groups = alias_groups(table)
     if not groups:
         return None
     why = "columns that determine each other one to one, and hide each other's links ("
-    told = listing([" and ".join(repr(table.names[i]) for i in group) for group in groups])
+    messages = listing([" and ".join(repr(table.names[i]) for i in group) for group in groups])
     names = [table.names[i] for group in groups for i in group]
-    return Note("aliases", why, Use("aliases", "merge"), f" keeps one of each group): {told}", columns=names)
+    return Note(
+        "aliases", why, Use("aliases", "merge"), f" keeps one of each group): {messages}", columns=names
+    )
 
 
 def without_aliases(table: Table) -> Table:
     """Return a table with only the first column of each group of aliases, which names the others."""
-    columns, left_out, told = list(table.columns), set[int](), []
+    columns, left_out, messages = list(table.columns), set[int](), []
     for first, *others in alias_groups(table):
         columns[first] = columns[first]._replace(aliases=tuple(table.columns[i] for i in others))
         left_out.update(others)
         names = ", ".join(repr(table.names[i]) for i in others)
-        told.append(f"{table.names[first]!r} also represents {names}")
+        messages.append(f"{table.names[first]!r} also represents {names}")
     if not left_out:
         return table
     kept = [i for i in range(table.n_variables) if i not in left_out]
     chosen = table.select(kept).with_columns(tuple(columns[i] for i in kept))
-    merged = Note("merged", f"merged: {listing(told)}", columns=[table.names[i] for i in sorted(left_out)])
+    merged = Note(
+        "merged", f"merged: {listing(messages)}", columns=[table.names[i] for i in sorted(left_out)]
+    )
     return chosen.with_notes(*table.notes, merged)
 
 
@@ -165,21 +169,21 @@ def remarks(table: Table) -> list[Note]:
     >>> remarks(open_table({"a": [0.1, 0.2, 0.4], "b": [0.3, 0.1, 0.2]}))
     ['only 3 rows: the result is unreliable']
     """
-    told = [constant_columns(table), identifier_columns(table), told_aliases(table)]
+    messages = [constant_columns(table), identifier_columns(table), describe_aliases(table)]
     if table.n_rows < FEWEST_ROWS:
         few = Note("few-rows", f"only {table.n_rows} rows: the result is unreliable", rows=table.n_rows)
-        return [text for text in (*told, few if NUMBER in table.kinds else None) if text is not None]
-    rows = told_repeated(table)
+        return [text for text in (*messages, few if CONTINUOUS in table.kinds else None) if text is not None]
+    rows = describe_repeated(table)
     # Repeated rows would pass for evidence of all else.
     if not rows and np.count_nonzero(np.less(*table.ends)) > 1:
         sample = Sample.of_table(table)
-        derived, found = told_derived(sample)
-        rows = [*derived, *told_rows(sample, found)]
+        derived, found = describe_derived(sample)
+        rows = [*derived, *describe_rows(sample, found)]
     if table.n_rows < FEWEST_PER_COLUMN * table.n_variables:
         counted = f"{table.n_rows:,} rows for {table.n_variables:,} columns"
         text = f"only {counted}: many edges and most directions are unreliable"
         rows.append(Note("few-rows", text, rows=table.n_rows))
-    return [text for text in (*told, *rows) if text is not None]
+    return [text for text in (*messages, *rows) if text is not None]
 
 
 def _listed(kind: str, what: str, names: Sequence[str]) -> Note | None:

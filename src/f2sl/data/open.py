@@ -14,10 +14,11 @@ from f2sl._notes import Note, Use, joined
 from f2sl._options import checked, problems_with, refuse
 from f2sl._owners import refuse_unknown
 from f2sl._reading import READING
+from f2sl._synonyms import kind_meant
 from f2sl._threads import resolve_jobs
 from f2sl.data.asked import AVAILABLE, Reading
 from f2sl.data.check import Report, check_learnable
-from f2sl.data.column import HOLDS, KINDS, MIXED, NUMBER, ReadAs
+from f2sl.data.column import CONTINUOUS, KINDS, MIXED, ReadAs
 from f2sl.data.dask.runtime import Cluster
 from f2sl.data.dask.table import DaskTable
 from f2sl.data.encode import encode
@@ -69,7 +70,7 @@ def open_table(
     n_jobs: int | None = None,
     **unknown: Never,
 ) -> Table:
-    r"""Open a table of states, of real numbers, or of both.
+    r"""Open a discrete table, of real numbers, or of both.
 
     Parameters
     ----------
@@ -103,7 +104,7 @@ def open_table(
     --------
     >>> table = open_table({"rain": ["no", "yes", "no"], "sprinkler": [True, False, True]})
     >>> table
-    Table(2 columns of states, 3 rows, in memory)
+    Table(2 discrete columns, 3 rows, in memory)
     >>> table.states
     (('no', 'yes'), (False, True))
     >>> open_table({"rain": ["no", "yes", None], "mm": [0.0, float("inf"), 3.1]})
@@ -144,7 +145,7 @@ def check(data: Any, **options: Any) -> Report:
     mm                                        0        refused  infinite values cannot be used
     day     number  2020-02-01 to 2020-03-31  0        numbers  days since 1970-01-01
     note: 1 value is missing (16.7%), in column 'rain' (1): each question uses all rows that can answer it
-    note: column 'day': dates written as day/month/year, read as numbers (days since 1970-01-01); their parts with date_parts=['day']
+    note: column 'day': dates written as day/month/year, read as continuous (days since 1970-01-01); their parts with date_parts=['day']
     problem: column 'mm': infinite values cannot be used; replace them, or leave out with drop=['mm']
     """  # noqa: E501
     refuse_unknown("check", (name for name in options if name not in reading_defaults()), reading_defaults())
@@ -225,20 +226,21 @@ def open_for(
     """Open data for a learner, with options of :func:`open_table`, or check a table that is open already.
 
     `takes` lists the kinds of columns that the `learner` of that name accepts. For a learner of numbers only,
-    all columns are read as numbers; for a learner of one kind at a time, integers with few values become
+    all columns are read as continuous; for a learner of one kind at a time, integers with few values become
     numbers if other columns are numbers. Columns of other kinds are refused, and so are fewer than
     `min_variables` columns. For data that are not open yet, `only` restricts reading to some columns, and
     `learned` gives the kinds of columns that no option mentions.
     """
+    kinds = kind_meant(kinds)
     if isinstance(kinds, str) and kinds in KINDS and kinds not in takes:
-        raise OptionError(Use("kinds", kinds), f": {learner} learns only from {HOLDS[takes[0]]}")
+        raise OptionError(Use("kinds", kinds), f": {learner} learns only from {takes[0]} columns")
     if isinstance(data, Table):
         table = open_table(data, kinds=kinds, **reading)
     else:
         known = reading_defaults()
         refuse_unknown("open_table", (name for name in reading if name not in known), known)
-        asked = NUMBER if kinds == AUTO and takes == (NUMBER,) else kinds
-        one_kind = NUMBER in takes and MIXED not in takes
+        asked = CONTINUOUS if kinds == AUTO and takes == (CONTINUOUS,) else kinds
+        one_kind = CONTINUOUS in takes and MIXED not in takes
         table = _opened(
             data,
             one_kind=one_kind,
@@ -257,25 +259,25 @@ def open_for(
 
 def _of_files(files: Sequence[Any], reading: Reading, engine: str, memory: int) -> Table:
     """Read files into memory, or into blocks on disk."""
-    from f2sl.data.files import gaps_of, read_files
+    from f2sl.data.files import missing_of, read_files
     from f2sl.data.formats import naming
     from f2sl.data.stream.reading import read_streamed
 
     needed = 0
     for file in files if engine == "auto" else ():
-        with naming(file.place):
+        with naming(file.location):
             needed += file.format.bytes_in_memory(file, memory)
     if engine == "stream":
         return read_streamed(files, reading, memory)
     if needed > memory:
         table = read_streamed(files, reading, memory)
-        told = f"read in blocks: in memory the table would take {needed / 1e6:,.0f} MB or more"
+        message = f"read in blocks: in memory the table would take {needed / 1e6:,.0f} MB or more"
         note = Note(
-            "in-blocks", f"{told}, and {memory / 1e6:,.0f} MB are allowed", needed=needed, memory=memory
+            "in-blocks", f"{message}, and {memory / 1e6:,.0f} MB are allowed", needed=needed, memory=memory
         )
         return table.with_notes(note, *table.notes)
     content, notes = read_files(files)
-    return encode(content, reading, notes, gaps_of([content.schema]))
+    return encode(content, reading, notes, missing_of([content.schema]))
 
 
 def _on_cluster(
@@ -303,8 +305,8 @@ def _is_dask_frame(data: Any) -> bool:
     if type(data).__module__.partition(".")[0] != "dask":
         return False
     if not hasattr(data, "columns") or data.ndim != 2:
-        told = f"got a {type(data).__name__} of Dask's"
-        raise DataError(f"{told}, which has no named columns; convert it to a Dask DataFrame")
+        message = f"got a {type(data).__name__} of Dask's"
+        raise DataError(f"{message}, which has no named columns; convert it to a Dask DataFrame")
     return True
 
 
@@ -317,10 +319,10 @@ def text_options(**given: Any) -> TextOptions:
 
 def _contradictions(asked: Mapping[str, Any], scheduler: Any, data: Any, on_dask: bool) -> Iterator[Note]:
     """Yield the problems of options that do not go together, or not with the data."""
-    engine, all_numbers = asked["engine"], asked["kinds"] == NUMBER
+    engine, all_numbers = asked["engine"], kind_meant(asked["kinds"]) == CONTINUOUS
     if asked["bins"] is not None and all_numbers:
-        cuts = " cuts real numbers into states, which contradicts "
-        yield Note("option", Use("bins"), cuts, Use("kinds", NUMBER))
+        cuts = " cuts continuous columns into states, which contradicts "
+        yield Note("option", Use("bins"), cuts, Use("kinds", CONTINUOUS))
     if asked["missing"] == "state" and all_numbers:
         but = " makes missing values a state, but numbers have no states; use "
         yield Note("option", Use("missing", "state"), but, Use("missing", "drop"))

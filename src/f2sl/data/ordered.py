@@ -1,7 +1,7 @@
 """Find signs that the rows of a table depend on each other or count more than once.
 
 Tests and scores treat rows as independent samples. In a time series, in a panel (several rows for each of
-several units) and in a table of groups neighbouring or related rows are alike, so edges seem to have more
+several units) and in a table of groups neighboring or related rows are alike, so edges seem to have more
 evidence than they have.
 
 The thresholds were chosen on 339 tables of R packages with at least 20 rows. Of these 117 are noted. 99 are
@@ -20,20 +20,20 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers, Mask
 from f2sl._notes import Note
-from f2sl.data.column import STATES
+from f2sl.data.column import DISCRETE
 from f2sl.data.derived import Function, scaled
 from f2sl.data.matrix import Sample, is_ordered, labels
 from f2sl.data.names import listing
 from f2sl.data.table import Arrays, Block, Table
 
 ALIKE, SIGNIFICANT = 0.4, 4.0
-"""Smallest autocorrelation of neighbouring rows, and this in standard errors."""
+"""Smallest autocorrelation of neighboring rows, and this in standard errors."""
 
-FEWEST_NEIGHBOURS = 20
-"""Number of pairs of neighbouring rows that an autocorrelation is computed from."""
+FEWEST_NEIGHBORS = 20
+"""Number of pairs of neighboring rows that an autocorrelation is computed from."""
 
 FARTHER = 1.25
-"""Smallest ratio of the mean squared difference of values two rows apart to that of neighbours. It is 1 for
+"""Smallest ratio of the mean squared difference of values two rows apart to that of neighbors. It is 1 for
 noise about a trend, as in a table that is sorted by a column, 1 + r for a first-order autoregression, and 2
 for a random walk or long groups."""
 
@@ -41,7 +41,7 @@ SORTED_BY = 3
 """Rows that have the same value of a column by which a table is sorted, at least on average."""
 
 MOST_JUDGED, MOST_PAIRED = 300, 1_000
-"""Number of columns that are judged by neighbouring rows, and largest number among which a panel's are looked
+"""Number of columns that are judged by neighboring rows, and largest number among which a panel's are looked
 for."""
 
 FILLED, CANDIDATES, MOST_PAIRS = 0.5, 20, 1 << 24
@@ -68,54 +68,54 @@ MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 """Odd number that spreads the bits of products over all 64."""
 
 
-def told_rows(sample: Sample, derived: list[Function]) -> list[Note]:
+def describe_rows(sample: Sample, derived: list[Function]) -> list[Note]:
     """Return a note on rows that depend on each other, if there are signs of it, with all of these."""
     few = sample.thinned()
-    signs = [_told_panel(sample, few) or _told_groups(few, derived), _told_neighbours(few)]
-    told = "; ".join(sign for sign in signs if sign)
+    signs = [_describe_panel(sample, few) or _describe_groups(few, derived), _describe_neighbors(few)]
+    message = "; ".join(sign for sign in signs if sign)
     what = "rows may depend on each other, but are treated as independent, so weak edges may be spurious"
-    return [Note("dependent-rows", f"{what}: {told}")] if told else []
+    return [Note("dependent-rows", f"{what}: {message}")] if message else []
 
 
-def _told_neighbours(sample: Sample) -> str:
-    """Describe the order of the rows if most columns are alike in neighbouring ones."""
-    names, (alike, judged) = sample.table.names, alike_neighbours(sample)
+def _describe_neighbors(sample: Sample) -> str:
+    """Describe the order of the rows if most columns are alike in neighboring ones."""
+    names, (alike, judged) = sample.table.names, alike_neighbors(sample)
     if len(alike) < 2 or 2 * len(alike) < judged:
         return ""
     named = listing([repr(names[i]) for i in alike], 5)
-    return f"neighbouring rows are alike in {named}, as in a time series or in groups"
+    return f"neighboring rows are alike in {named}, as in a time series or in groups"
 
 
-def alike_neighbours(sample: Sample) -> tuple[list[int], int]:
-    """Return the columns that are alike in neighbouring rows, and the number of columns that were judged.
+def alike_neighbors(sample: Sample) -> tuple[list[int], int]:
+    """Return the columns that are alike in neighboring rows, and the number of columns that were judged.
 
     Rows are compared only within segments of the rows in which columns by which the table is sorted do not
     change, so a table that is sorted by species is not noted. The autocorrelation is 1 - d / (2 s), with the
-    mean squared difference d of neighbours and the variance s within segments; for rows in random order
+    mean squared difference d of neighbors and the variance s within segments; for rows in random order
     it is 0 on average, whatever the segments.
 
     Examples
     --------
     >>> from f2sl import open_table
     >>> noise = np.random.default_rng(0).normal(size=200)
-    >>> alike_neighbours(Sample.of_table(open_table({"walk": noise.cumsum(), "noise": noise})))
+    >>> alike_neighbors(Sample.of_table(open_table({"walk": noise.cumsum(), "noise": noise})))
     ([0], 2)
     """
     n = len(sample.values)
     segments, sorted_by = _segments(sample)
-    neighbours = (np.diff(sample.rows) == 1) & (np.diff(segments) == 0)
-    in_steps = _in_equal_steps(sample, neighbours)
+    neighbors = (np.diff(sample.rows) == 1) & (np.diff(segments) == 0)
+    in_steps = _in_equal_steps(sample, neighbors)
     chosen = np.unique(np.arange(MOST_JUDGED) * n // MOST_JUDGED)
     series = _series(sample, chosen)
-    differences = (series[:, 1:] - series[:, :-1])[:, neighbours]
+    differences = (series[:, 1:] - series[:, :-1])[:, neighbors]
     counts = differences.shape[1] - np.count_nonzero(np.isnan(differences), axis=1)
     near = np.nansum(differences**2, axis=1) / np.maximum(counts, 1)
     within = _variances_within(series, segments)
-    judged = (counts >= FEWEST_NEIGHBOURS) & (within > 0) & ~np.isin(chosen, sorted_by)
+    judged = (counts >= FEWEST_NEIGHBORS) & (within > 0) & ~np.isin(chosen, sorted_by)
     found = 1 - near / np.where(judged, 2 * within, np.inf)
     alike = []
     for at in np.flatnonzero(judged & (found >= ALIKE) & (found * np.sqrt(counts) >= SIGNIFICANT)).tolist():
-        far = (series[at, 2:] - series[at, :-2])[neighbours[1:] & neighbours[:-1]]
+        far = (series[at, 2:] - series[at, :-2])[neighbors[1:] & neighbors[:-1]]
         if in_steps or np.nanmean(far**2) > FARTHER * near[at]:
             alike.append(int(chosen[at]))
     return alike, int(np.count_nonzero(judged))
@@ -125,10 +125,12 @@ def _series(sample: Sample, chosen: Integers) -> Floats:
     """Return columns with standard deviation 1, of states without order whether it is the commonest one."""
     series = sample.values[chosen]
     missing = np.isnan(series)
-    for row, gaps, i in zip(series, missing, chosen.tolist(), strict=True):
+    for row, is_missing, i in zip(series, missing, chosen.tolist(), strict=True):
         if not is_ordered(sample.table.columns[i]):
             # The value of such a state is its number.
-            row[~gaps] = row[~gaps] == np.bincount(row[~gaps].astype(np.int64), minlength=1).argmax()
+            row[~is_missing] = (
+                row[~is_missing] == np.bincount(row[~is_missing].astype(np.int64), minlength=1).argmax()
+            )
     whole = ~missing.any(axis=1)
     series[whole] = scaled(series[whole])
     for at in np.flatnonzero(~whole & ~missing.all(axis=1)):
@@ -173,14 +175,14 @@ def _segments(sample: Sample) -> tuple[Integers, list[int]]:
         sorted_by.append(best[1])
 
 
-def _in_equal_steps(sample: Sample, neighbours: Mask) -> bool:
+def _in_equal_steps(sample: Sample, neighbors: Mask) -> bool:
     """Return whether a column rises by the same step from row to row, as times do, but not from 0 or 1 by 1.
 
     The latter may be a counter of the rows of any table.
     """
-    if np.count_nonzero(neighbours) < FEWEST_NEIGHBOURS:
+    if np.count_nonzero(neighbors) < FEWEST_NEIGHBORS:
         return False
-    steps = np.diff(sample.values, axis=1)[:, neighbours]
+    steps = np.diff(sample.values, axis=1)[:, neighbors]
     equal = (steps.min(axis=1) > 0) & (np.ptp(steps, axis=1) <= 1e-6 * steps[:, 0])
     return any((values - sample.rows != values[0]).any() or values[0] > 1 for values in sample.values[equal])
 
@@ -198,7 +200,7 @@ def _variances_within(values: Floats, segments: Integers) -> Floats:
     return np.where(some, squares / np.maximum(freedom, 1), 0.0)
 
 
-def _told_panel(sample: Sample, few: Sample) -> str:
+def _describe_panel(sample: Sample, few: Sample) -> str:
     """Describe two columns whose pairs of values occur once each, if at least half of all pairs occur.
 
     The pairs are counted in all rows. Numbers that are not all sampled are looked at if they have few values.
@@ -228,7 +230,7 @@ def _all_values(sample: Sample, few: Sample, column: int) -> Floats:
     values, n_rows = _different(few.values[column]), len(few.rows)
     if few.is_whole or SATURATED * len(values) <= n_rows:
         return values
-    if sample.table.kinds[column] == STATES:
+    if sample.table.kinds[column] == DISCRETE:
         return _different(labels(sample.table.columns[column]))
     if sample.is_whole and len(values) <= REPEATING * n_rows:
         return _different(sample.values[column])
@@ -242,15 +244,15 @@ def _different(values: Floats) -> Floats:
 
 def _pairs(a: int, b: int, seen: Floats, others: Floats, values: dict[int, Floats]) -> Arrays:
     """Count the pairs of values of two columns."""
-    places = [
+    positions = [
         np.minimum(np.searchsorted(own, values[i]), len(own) - 1) for i, own in ((a, seen), (b, others))
     ]
-    known = (seen[places[0]] == values[a]) & (others[places[1]] == values[b])
-    pairs = (places[0] * len(others) + places[1])[known]
+    known = (seen[positions[0]] == values[a]) & (others[positions[1]] == values[b])
+    pairs = (positions[0] * len(others) + positions[1])[known]
     return (np.bincount(pairs, minlength=len(seen) * len(others)),)
 
 
-def _told_groups(sample: Sample, derived: list[Function]) -> str:
+def _describe_groups(sample: Sample, derived: list[Function]) -> str:
     """Describe the column in whose groups of rows most columns never vary.
 
     Columns with two values and intervals do not count, as a number may have been cut into these.
@@ -264,7 +266,7 @@ def _told_groups(sample: Sample, derived: list[Function]) -> str:
     return ""
 
 
-def told_repeated(table: Table) -> list[Note]:
+def describe_repeated(table: Table) -> list[Note]:
     """Return a note if each row occurs several times, as if a table had been joined to itself.
 
     Rows are counted by a hash. If each row occurs k times, or a multiple of it, then k divides the number of
@@ -274,9 +276,9 @@ def told_repeated(table: Table) -> list[Note]:
     --------
     >>> from f2sl import open_table
     >>> once = np.arange(80) % 7 + np.arange(80) ** 0.5
-    >>> told_repeated(open_table({"a": once, "b": once % 2}))
+    >>> describe_repeated(open_table({"a": once, "b": once % 2}))
     []
-    >>> [note] = told_repeated(open_table({"a": np.tile(once, 3), "b": np.tile(once % 2, 3)}))
+    >>> [note] = describe_repeated(open_table({"a": np.tile(once, 3), "b": np.tile(once % 2, 3)}))
     >>> note.split(":")[0]
     'every row occurs 3 times or a multiple of it, as if the table had been written 3 times'
     """

@@ -42,7 +42,7 @@ def pooled_codes(column: RawColumn, states: Sequence[str]) -> Integers:
     >>> pooled_codes(RawColumn("labels", np.array([1, 0]), labels=("a", "b")), ("b", OTHER)).tolist()
     [0, 1]
     """
-    place = {label: code for code, label in enumerate(states)}
-    other = place[OTHER]
-    codes = np.array([place.get(str(label), other) for label in column.labels], np.int64)
+    position = {label: code for code, label in enumerate(states)}
+    other = position[OTHER]
+    codes = np.array([position.get(str(label), other) for label in column.labels], np.int64)
     return np.asarray(codes[column.values])

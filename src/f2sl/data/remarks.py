@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from f2sl._notes import Note, Part, Use
-from f2sl.data.column import NUMBER, STATES
+from f2sl.data.column import CONTINUOUS, DISCRETE
 from f2sl.data.dates import DAYS, YEARS, DateReader
 from f2sl.data.kinds import FEW
 from f2sl.data.names import listing
@@ -34,15 +34,19 @@ Remark = tuple[str | Part | UseFor, ...]
 
 def integers_read(kind: str, n: int) -> Remark:
     """Describe how integers with `n` different values are read by default."""
-    if kind == NUMBER:
+    if kind == CONTINUOUS:
         few = "with few values beside other numbers" if n <= FEW else f"with more than {FEW} values"
         return (
-            "integers-as-numbers",
-            f"integers {few}, read as numbers; otherwise with ",
-            UseFor("kinds", STATES),
+            "integers-as-continuous",
+            f"integers {few}, read as continuous; otherwise with ",
+            UseFor("kinds", DISCRETE),
         )
     like = "that look like codes" if n > FEW else f"with up to {FEW} values"
-    return "integers-as-states", f"integers {like}, read as states; otherwise with ", UseFor("kinds", NUMBER)
+    return (
+        "integers-as-discrete",
+        f"integers {like}, read as discrete; otherwise with ",
+        UseFor("kinds", CONTINUOUS),
+    )
 
 
 def dates_read(unit: str, reader: DateReader | None) -> Remark:
@@ -51,14 +55,14 @@ def dates_read(unit: str, reader: DateReader | None) -> Remark:
     Examples
     --------
     >>> dates_read("seconds", None)
-    ('times', 'times, read as numbers (seconds)')
+    ('times', 'times, read as continuous (seconds)')
     """
     if unit == YEARS:
-        return "years", "years of dates, read as numbers"
+        return "years", "years of dates, read as continuous"
     if unit != DAYS:
-        return "times", f"times, read as numbers ({unit})"
+        return "times", f"times, read as continuous ({unit})"
     form = f" written as {reader.form}" if reader and reader.form else ""
-    return "dates", f"dates{form}, read as numbers ({unit}); their parts with ", DATE_PARTS
+    return "dates", f"dates{form}, read as continuous ({unit}); their parts with ", DATE_PARTS
 
 
 def note_on(remark: Remark, names: Sequence[str], n_columns: int) -> Note:
@@ -73,5 +77,5 @@ def note_on(remark: Remark, names: Sequence[str], n_columns: int) -> Note:
     which = f"column{'s' * (len(names) > 1)} {listing([repr(name) for name in names])}: "
     if len(names) == n_columns > 1:
         which = f"all {n_columns} columns: "
-    told = (part(names) if isinstance(part, UseFor) else part for part in parts)
-    return Note(str(kind), which, *told, columns=names)
+    message = (part(names) if isinstance(part, UseFor) else part for part in parts)
+    return Note(str(kind), which, *message, columns=names)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from f2sl._arrays import Floats, Integers
 from f2sl._notes import Note, Part, Use
-from f2sl.data.column import HOLDS, KINDS, MIXED, NUMBER, STATES, Column, of_kind
+from f2sl.data.column import CONTINUOUS, DISCRETE, KINDS, MIXED, Column, of_kind
 from f2sl.data.names import listing
 from f2sl.errors import DataError
 
@@ -38,7 +38,7 @@ Summand = Callable[[Block], Arrays]
 
 
 WholeColumn = Callable[[Floats], Floats]
-"""Function from all rows of one column of numbers, NaN if missing, to other numbers."""
+"""Function from all rows of one continuous column, NaN if missing, to other numbers."""
 
 NUMBERS_AT_ONCE = 1 << 20
 """Numbers of whole columns to hold at a time, unless one column has more."""
@@ -77,7 +77,7 @@ class Table(ABC):
     columns: tuple[Column, ...]
     notes: tuple[Note, ...]
     ends: Ends
-    places: Integers
+    positions: Integers
     margins: Any
     memory: int | None = None
     transform: str
@@ -105,21 +105,21 @@ class Table(ABC):
 
     @abstractmethod
     def all_numbers(self) -> Floats:
-        """Return a table of numbers as one array, one row for each column."""
+        """Return a continuous table as one array, one row for each column."""
 
     @abstractmethod
     def _codes_as_numbers(self) -> Self:
-        """Return a table of states with its codes as numbers."""
+        """Return a discrete table with its codes as numbers."""
 
     @abstractmethod
     def recoded(self, columns: tuple[Column, ...], function: Callable[[Block], npt.NDArray[Any]]) -> Table:
-        """Return a table of states with the codes that `function` makes of each block; close it when done."""
+        """Return a discrete table with the codes that `function` makes of each block; close it when done."""
 
     @abstractmethod
     def with_numbers(
         self, chosen: Sequence[int], function: WholeColumn, ends: Ends, n_jobs: int | None = None
     ) -> Self:
-        """Return the table with `function` applied to some columns of numbers, each as a whole.
+        """Return the table with `function` applied to some continuous columns, each as a whole.
 
         `ends` are the smallest and the largest of their new numbers, `n_jobs` the threads in memory. Rows
         elsewhere are written again; the new table shares its states with this one, and `release` frees its
@@ -130,7 +130,7 @@ class Table(ABC):
         """Free the numbers that `with_numbers` has written."""
 
     def numbers_of(self, chosen: Sequence[int]) -> Iterator[tuple[Sequence[int], Floats]]:
-        """Yield some columns of numbers, a few at a time: which ones, and a row for each of them."""
+        """Yield some continuous columns, a few at a time: which ones, and a row for each of them."""
         step = max(1, NUMBERS_AT_ONCE // max(1, self.n_rows))
         for start in range(0, len(chosen), step):
             part = chosen[start : start + step]
@@ -138,13 +138,13 @@ class Table(ABC):
 
     @abstractmethod
     def counting_engine(self, n_jobs: int | None = None) -> Any:
-        """Open the engine that counts a table of states."""
+        """Open the engine that counts a discrete table."""
 
     def select(self, variables: Sequence[int]) -> Self:
         """Return some of the columns, in this order, as a table of their own."""
         chosen = list(variables)
         columns, (low, high) = tuple(self.columns[i] for i in chosen), self.ends
-        return self._with(columns=columns, places=self.places[chosen], ends=(low[chosen], high[chosen]))
+        return self._with(columns=columns, positions=self.positions[chosen], ends=(low[chosen], high[chosen]))
 
     def with_columns(self, columns: tuple[Column, ...]) -> Self:
         """Return the same table with other descriptions of its columns."""
@@ -178,9 +178,9 @@ class Table(ABC):
         return np.array([len(column.states) for column in self.columns], dtype=np.int64)
 
     @cached_property
-    def gaps(self) -> Integers:
+    def missing(self) -> Integers:
         """Number of missing values of each column."""
-        return np.array([column.gaps for column in self.columns], dtype=np.int64)
+        return np.array([column.missing for column in self.columns], dtype=np.int64)
 
     @property
     def merged(self) -> dict[str, str]:
@@ -199,26 +199,24 @@ class Table(ABC):
     @property
     def kind(self) -> str:
         """Kind of all columns, or "mixed" for a table with columns of both."""
-        of_states, of_numbers = STATES in self.kinds, NUMBER in self.kinds
+        of_states, of_numbers = DISCRETE in self.kinds, CONTINUOUS in self.kinds
         if of_states and of_numbers:
             return MIXED
-        return STATES if of_states else NUMBER  # no columns at all have no states to count
+        return DISCRETE if of_states else CONTINUOUS  # no columns at all have no states to count
 
     def refuse_mixed(self, learner: str) -> None:
         """Raise an error for a table with columns of both kinds if the learner takes only one kind."""
         if self.kind == MIXED:
-            both = (
-                f"{self.told(self.of_kind(NUMBER))}, and {self.told(self.of_kind(STATES))}; {learner} takes"
-            )
-            advice = " one kind at a time: cut all columns of real numbers into states with "
+            both = ", and ".join(self.describe_columns(self.of_kind(kind)) for kind in (CONTINUOUS, DISCRETE))
+            advice = f"; {learner} takes one kind at a time: cut all continuous columns into states with "
             other = ", or leave out the columns of one kind"
             raise DataError(Note("kind", both, advice, Use("bins", 5), other))
 
-    def told(self, columns: Sequence[int], limit: int = 3) -> str:
+    def describe_columns(self, columns: Sequence[int], limit: int = 3) -> str:
         """Describe what some columns of one kind hold, naming the first of them."""
         named = listing([repr(self.columns[i].name) for i in columns], limit)
-        what = HOLDS[self.columns[columns[0]].kind]
-        return f"column {named} holds {what}" if len(columns) == 1 else f"columns {named} hold {what}"
+        kind = self.columns[columns[0]].kind
+        return f"column {named} is {kind}" if len(columns) == 1 else f"columns {named} are {kind}"
 
     def in_name_order(self) -> Self:
         """Return the table with its columns sorted by name, itself if they are already.
@@ -228,23 +226,23 @@ class Table(ABC):
         order = sorted(range(self.n_variables), key=self.names.__getitem__)
         return self if order == list(range(self.n_variables)) else self.select(order)
 
-    def refuse_gaps(self, learner: str) -> None:
+    def refuse_missing(self, learner: str) -> None:
         """Raise an error for a table with missing values if the learner needs complete rows."""
-        if self.gaps.any():
-            incomplete = np.flatnonzero(self.gaps)
+        if self.missing.any():
+            incomplete = np.flatnonzero(self.missing)
             named = listing([repr(self.names[i]) for i in incomplete])
             lead = (
                 f"values are missing (None, NaN or null) in {named}, and {learner} needs all values of a row "
             )
             parts: list[Part] = [lead, "at once; drop incomplete rows with ", Use("missing", "drop")]
-            if any(self.kinds[i] == STATES for i in incomplete):
+            if any(self.kinds[i] == DISCRETE for i in incomplete):
                 parts += [", or make missing values of states a state with ", Use("missing", "state")]
             raise DataError(Note("missing", *parts, columns=[self.names[i] for i in incomplete]))
 
     def as_numbers(self) -> Self:
         """Return a table of one kind with the codes of states as numbers, itself if it holds numbers."""
         self.refuse_mixed("as_numbers")
-        return self if self.kind == NUMBER else self._codes_as_numbers()
+        return self if self.kind == CONTINUOUS else self._codes_as_numbers()
 
     def close(self) -> None:  # noqa: B027 - most tables have nothing to give back
         """Release what holds the rows: space on disk, or workers that were started for the table."""
@@ -256,7 +254,7 @@ class Table(ABC):
         self.close()
 
     def __repr__(self) -> str:
-        counts = ((len(self.of_kind(kind)), "numbers" if kind == NUMBER else kind) for kind in KINDS)
-        told = " and ".join(f"{n:,} of {what}" for n, what in counts if n) or "0"
-        told = told.replace(" of", " columns of" if not told.startswith("1 ") else " column of", 1)
-        return f"Table({told}, {self.n_rows:,} rows, {self.held})"
+        counts = ((len(self.of_kind(kind)), kind) for kind in KINDS)
+        message = " and ".join(f"{n:,} {kind}" for n, kind in counts if n) or "0"
+        columns = "column" if self.n_variables == 1 else "columns"
+        return f"Table({message} {columns}, {self.n_rows:,} rows, {self.held})"

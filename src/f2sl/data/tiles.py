@@ -109,7 +109,7 @@ class Triangle:
         return sum(block.n_pairs * block.cost for block in self.blocks)
 
     def pieces(self, most: float) -> Iterator[Piece]:
-        """Yield the tiles in pieces of at most `most` nanoseconds (or of one tile), neighbours together.
+        """Yield the tiles in pieces of at most `most` nanoseconds (or of one tile), neighbors together.
 
         A piece may extend over the ends of stripes and blocks, as long as the way of counting is the same.
         """
@@ -145,12 +145,12 @@ def cut_triangle(
     cardinalities: Integers,
     choose: Callable[[int, int], tuple[int, float]],
     target: int | None = None,
-    gaps: Mask | None = None,
+    missing: Mask | None = None,
 ) -> Triangle:
     """Cut all pairs among `variables`, or of `target` with each of them, into tiles.
 
     Variables with one state are left out: they are related to nothing. `choose` returns for two numbers of
-    states the best way to count such a pair, and how many nanoseconds that takes. Variables with `gaps` have
+    states the best way to count such a pair, and how many nanoseconds it takes. Variables with `missing` have
     separate tiles: all cells of their pairs are counted, which is like one additional state.
 
     Examples
@@ -162,7 +162,7 @@ def cut_triangle(
     [[[0, 2, 0, 2], [0, 2, 2, 4]], [[2, 4, 2, 4]]]
     """
     order = variables[(cardinalities[variables] > 1) & (variables != target)]
-    missable = np.zeros(len(cardinalities), np.bool_) if gaps is None else gaps
+    missable = np.zeros(len(cardinalities), np.bool_) if missing is None else missing
     order = order[np.lexsort((missable[order], cardinalities[order]))]
     # A target is put first and makes a range of its own, so that its pairs are the first row of blocks.
     if target is not None:
@@ -174,11 +174,11 @@ def cut_triangle(
     borders = [0, *(np.flatnonzero(changes) + 1).tolist(), len(order)] if len(order) else [0]
     runs = list(pairwise(borders))
     first = borders[:-1]
-    states_of, gaps_of = states[first].tolist(), missable[order[first]].tolist()
+    states_of, missing_of = states[first].tolist(), missable[order[first]].tolist()
     blocks = []
     for r, rows in enumerate(runs if target is None else runs[:1]):
         for c, columns in enumerate(runs[r:], start=r):
-            whole = gaps_of[r] or gaps_of[c]
+            whole = missing_of[r] or missing_of[c]
             k_row, k_column = states_of[r] + whole, states_of[c] + whole
             method, cost = choose(k_row, k_column)
             blocks.append(Block(rows, columns, *_size_of_tiles(k_row, k_column, method), method, cost))

@@ -1,4 +1,4 @@
-"""Normal scores of ranks: the shape of a column of numbers does not matter to a learner.
+"""Normal scores of ranks: the shape of a continuous column does not matter to a learner.
 
 Tests and scores of numbers are those of linear models with normal noise. A column that was measured on
 another scale, as income in dollars instead of its logarithm, is no longer linear in the others, and its
@@ -16,7 +16,7 @@ linear in each other, whatever the noise. ``transform="auto"`` decides by what e
    scores (Shapiro and Francia's 1 - W') is at most `NOT_NORMAL` / n.
 2. The others are tried all as values and all as scores. Each column is explained by the `STRONGEST` columns
    that correlate most with it, numbers and indicators of states, in a linear regression. The sum of -log(1 -
-   R^2) over all columns of numbers says which is better; scores must be better by `BETTER` for each column
+   R^2) over all continuous columns says which is better; scores must be better by `BETTER` for each column
    that they replace. All at once, because linear relations between values are not linear between the values
    of some columns and the scores of others.
 3. Then the columns that the others explain better by `CLEARLY` in their other form get it, if that increases
@@ -62,7 +62,7 @@ from f2sl._constants import AUTO
 from f2sl._normal import normal_quantiles
 from f2sl._notes import Note, Use
 from f2sl._threads import Threads
-from f2sl.data.column import NUMBER, STATES
+from f2sl.data.column import CONTINUOUS, DISCRETE
 from f2sl.data.moments import EXACT_BITS
 from f2sl.data.names import listing
 from f2sl.data.table import Block, Table
@@ -84,7 +84,7 @@ better of both, with columns turned, must be exceeded by the worse."""
 OUTER, KNOTS = 0.01, 256
 """Share of the values on each side that count as less extreme, and points of the approximate scores."""
 MOST_STATES, MOST_INDICATORS = 16, 1024
-"""Columns of states with more states do not explain, or with fewer, if all have too many together."""
+"""Discrete columns with more states do not explain, or with fewer, if all have too many together."""
 DECIMALS = 6
 """Decimal places of what is compared, so that rounding of sums does not decide."""
 RIDGE = 1e-6
@@ -114,18 +114,18 @@ def for_learning(
     [-0.967, 0.967, 0.0]
     """
     how = NONE if size_matters and table.transform == AUTO else table.transform
-    numbers = table.of_kind(NUMBER) if how != NONE else []
+    numbers = table.of_kind(CONTINUOUS) if how != NONE else []
     shapes = _shapes(table, numbers, n_jobs)
     if how == AUTO:
         numbers = _better_as_scores(table, shapes)
     with _replaced(table, {i: shapes[i] for i in numbers}, n_jobs) as changed:
-        told = [_note([table.names[i] for i in numbers])] if numbers and how == AUTO else []
-        yield changed.with_notes(*table.notes, *told)
+        messages = [_note([table.names[i] for i in numbers])] if numbers and how == AUTO else []
+        yield changed.with_notes(*table.notes, *messages)
 
 
 @contextmanager
 def as_scores(table: AnyTable, names: Iterable[str], n_jobs: int | None = None) -> Iterator[AnyTable]:
-    """Yield the table with normal scores in these columns of numbers, for a ``with`` block."""
+    """Yield the table with normal scores in these continuous columns, for a ``with`` block."""
     named = set(names)
     chosen = [i for i, name in enumerate(table.names) if name in named]
     with _replaced(table, _shapes(table, chosen, n_jobs), n_jobs) as changed:
@@ -188,7 +188,7 @@ def _note(names: Sequence[str]) -> Note:
 
 
 class _Form(NamedTuple):
-    """Conversion of a column of numbers for the comparison: by lines between points, then to mean 0.
+    """Conversion of a continuous column for the comparison: by lines between points, then to mean 0.
 
     `x` and `y` are the points, one array for a line without a bend; values before and behind them count as
     the first and the last. `scale` is one over the standard deviation.
@@ -219,7 +219,7 @@ class _Form(NamedTuple):
 
 
 class _Shape(NamedTuple):
-    """What is seen of a column of numbers once it is sorted.
+    """What is seen of a continuous column once it is sorted.
 
     `ends` are the smallest and the largest score. `values` and `scores` are the two forms; `scores` is None
     if the column is normal, or has only two values. `differ` is true if most rows
@@ -233,7 +233,7 @@ class _Shape(NamedTuple):
 
 
 def _shape(normal: NormalScores, values: Floats) -> _Shape:
-    """Describe a column of numbers; sums are in ascending order, so that the order of rows has no effect."""
+    """Describe a continuous column; sums are in ascending order, so that the order of rows has no effect."""
     known = np.sort(values)
     known = known[: np.searchsorted(known, np.inf, side="right")]  # without NaN, which is sorted to the end
     n, scores, bounds = len(known), normal.of_sorted(known), known[[0, -1]]
@@ -255,7 +255,7 @@ def _shape(normal: NormalScores, values: Floats) -> _Shape:
 
 
 def _shapes(table: Table, chosen: Sequence[int], n_jobs: int | None) -> dict[int, _Shape]:
-    """Describe some columns of numbers."""
+    """Describe some continuous columns."""
     found: dict[int, _Shape] = {}
     describe = partial(_shape, NormalScores())
     with Threads(n_jobs if table.n_rows > ROWS_FOR_THREADS else 1) as threads:
@@ -268,15 +268,15 @@ def _shapes(table: Table, chosen: Sequence[int], n_jobs: int | None) -> dict[int
 
 
 def _better_as_scores(table: Table, shapes: Mapping[int, _Shape]) -> list[int]:
-    """Return the columns of numbers that are better replaced by their normal scores."""
+    """Return the continuous columns that are better replaced by their normal scores."""
     order = sorted(shapes, key=table.names.__getitem__)  # rounding must not depend on the order of columns
     doubtful = [k for k, i in enumerate(order) if shapes[i].scores is not None]
     if not doubtful:
         return []
-    place = {i: k for k, i in enumerate(table.of_kind(NUMBER))}
-    values = [(place[i], shapes[i].values) for i in order]
-    scores = [(place[i], form) for i in order if (form := shapes[i].scores) is not None]
-    rows = _Rows(next((place[i] for i in order if shapes[i].differ), None), ROWS_COMPARED / table.n_rows)
+    position = {i: k for k, i in enumerate(table.of_kind(CONTINUOUS))}
+    values = [(position[i], shapes[i].values) for i in order]
+    scores = [(position[i], form) for i in order if (form := shapes[i].scores) is not None]
+    rows = _Rows(next((position[i] for i in order if shapes[i].differ), None), ROWS_COMPARED / table.n_rows)
     correlations = _of_both_forms(table, rows, values, scores)
     numbers, n_columns = np.arange(len(order)), len(correlations) - len(doubtful)
     as_values = np.arange(n_columns)  # which rows of the correlations are the columns in use
@@ -319,8 +319,8 @@ def _of_both_forms(table: Table, rows: _Rows, values: _Forms, scores: _Forms) ->
 
 
 def _few_states(table: Table) -> list[tuple[int, int]]:
-    """List the columns of states that explain numbers: place among the columns of states, and cardinality."""
-    sizes, most = table.cardinalities[table.of_kind(STATES)], MOST_STATES
+    """List the discrete columns that explain numbers: place among the discrete columns, and cardinality."""
+    sizes, most = table.cardinalities[table.of_kind(DISCRETE)], MOST_STATES
     while sizes[sizes <= most].sum() > MOST_INDICATORS:
         most //= 2
     return [(i, size) for i, size in enumerate(sizes.tolist()) if size <= most]
@@ -332,15 +332,15 @@ class _Rows(NamedTuple):
     So the order of the rows has no effect, as it would if each k-th row were taken.
     """
 
-    place: int | None
+    position: int | None
     share: float
 
     def of(self, codes: NDArray[Any], numbers: Floats) -> tuple[NDArray[Any], Floats]:
         """Return these rows of a block."""
-        if self.place is None or self.share >= 1.0:
+        if self.position is None or self.share >= 1.0:
             return codes, numbers
         # The upper bits of a product with an odd number depend on all bits below; twice, on all bits.
-        bits = (numbers[self.place] + 0.0).view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+        bits = (numbers[self.position] + 0.0).view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
         bits = (bits ^ bits >> np.uint64(32)) * np.uint64(0xD6E8FEB86659FD93)
         chosen = np.flatnonzero(bits < np.uint64(self.share * 2.0**64))
         return codes[:, chosen], numbers[:, chosen]
@@ -397,14 +397,14 @@ def _products(
 def _columns(
     forms: _Forms, states: Sequence[tuple[int, int]], unit: float, codes: NDArray[Any], numbers: Floats
 ) -> Floats:
-    """Return columns of numbers as whole numbers, then the indicators of each state, then ones."""
+    """Return continuous columns as whole numbers, then the indicators of each state, then ones."""
     n_rows = numbers.shape[1]
     found = np.empty((len(forms) + sum(size for _, size in states) + 1, n_rows))
-    for row, (place, form) in enumerate(forms):
-        np.rint(form.converted(numbers[place]) * unit, out=found[row])
+    for row, (position, form) in enumerate(forms):
+        np.rint(form.converted(numbers[position]) * unit, out=found[row])
     row = len(forms)
-    for place, size in states:
-        np.equal(codes[place], np.arange(size)[:, None], out=found[row : row + size], casting="unsafe")
+    for position, size in states:
+        np.equal(codes[position], np.arange(size)[:, None], out=found[row : row + size], casting="unsafe")
         row += size
     found[row] = 1.0
     return found

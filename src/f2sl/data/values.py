@@ -1,4 +1,4 @@
-"""One column as it comes in, before it is read as states or as numbers.
+"""One column as it comes in, before it is read as discrete or as numbers.
 
 A column from any library has one of three forms: *integers*, *reals*, or *labels* (strings, booleans,
 categories) that a library has already numbered. Anything else is :class:`Refused`, with a keyword for the
@@ -19,7 +19,7 @@ from f2sl._arrays import Integers, Mask
 from f2sl.data.integers import distinct
 
 LAST_EXACT = 2.0**53
-"""Above this all floats are whole numbers, and do not tell neighbouring integers apart."""
+"""Above this all floats are whole numbers, and do not tell neighboring integers apart."""
 
 
 class Refused(Exception):
@@ -138,8 +138,8 @@ def reals(values: npt.NDArray[Any], missing: Mask | None = None) -> RawColumn:
     ('integers', 'reals')
     """
     numbers = values.astype(np.float64, copy=False)
-    gaps = np.isnan(numbers)
-    missing = some(gaps if missing is None else gaps | missing)
+    is_missing = np.isnan(numbers)
+    missing = some(is_missing if missing is None else is_missing | missing)
     filled = numbers if missing is None else np.where(missing, 0.0, numbers)
     if is_whole(filled):
         return RawColumn("integers", filled.astype(np.int64), missing)
@@ -214,7 +214,7 @@ def without(column: RawColumn, na: Iterable[str]) -> tuple[RawColumn, set[str]]:
     """
     found = set()
     na = () if column.unit else na  # numbers are no dates
-    gaps = np.zeros(len(column.values), np.bool_)
+    is_missing = np.zeros(len(column.values), np.bool_)
     left = list(column.labels)
     for text in na:
         number = number_of(text)
@@ -230,16 +230,16 @@ def without(column: RawColumn, na: Iterable[str]) -> tuple[RawColumn, set[str]]:
             here &= ~column.missing
         if here.any():
             found.add(text)
-            gaps |= here
+            is_missing |= here
     if not found and len(left) == len(column.labels):
         return column, found
-    missing = some(gaps if column.missing is None else gaps | column.missing)
+    missing = some(is_missing if column.missing is None else is_missing | column.missing)
     if column.form == "reals":
         return reals(column.values, missing), found
     values = column.values
     if column.form == "labels":
-        place = {label: i for i, label in enumerate(left)}
-        ranks = np.array([place.get(label, 0) for label in column.labels])
+        position = {label: i for i, label in enumerate(left)}
+        ranks = np.array([position.get(label, 0) for label in column.labels])
         values = ranks[values]
     return replace(column, values=values, missing=missing, labels=tuple(left)), found
 

@@ -113,14 +113,14 @@ def matched_weights(
     """Return the weight of each edge from a mapping by names, NaN where it has none."""
     if weights is None:
         return None, None
-    place = {edge: (0, i) for i, edge in enumerate(directed)}
+    slot = {edge: (0, i) for i, edge in enumerate(directed)}
     for i, (a, b) in enumerate(undirected):
-        place[a, b] = place[b, a] = (1, i)
+        slot[a, b] = slot[b, a] = (1, i)
     found = ([float("nan")] * len(directed), [float("nan")] * len(undirected))
     for edge, weight in weights.items():
-        if edge not in place:
+        if edge not in slot:
             raise GraphError(f"weight given for {edge!r}, which is not an edge of the graph")
-        side, i = place[edge]
+        side, i = slot[edge]
         if found[side][i] == found[side][i]:
             raise GraphError(f"weight of the undirected edge {edge!r} is given twice")
         if not isinstance(weight, (int, float, np.number)) or not np.isfinite(weight):

@@ -74,8 +74,8 @@ def from_adjacency(graph_type: type[Graph], matrix: Any, nodes: Sequence[str] | 
     wrong = (values != 0) & (values != 1)
     if wrong.any():
         at = int(wrong.argmax())
-        place = f"[{int(rows[at])}, {int(columns[at])}]"
-        raise GraphError(f"an adjacency matrix holds zeros and ones, but at {place} there is {values[at]}")
+        position = f"[{int(rows[at])}, {int(columns[at])}]"
+        raise GraphError(f"an adjacency matrix holds zeros and ones, but at {position} there is {values[at]}")
     if nodes is None:
         nodes = [f"X{i}" for i in range(shape[0])]
     if len(nodes) != shape[0]:

@@ -29,9 +29,9 @@ def cpdag_of(dag: DAG) -> PDAG:
     >>> cpdag_of(DAG(["a", "b", "c"], [("a", "b"), ("b", "c")]))
     PDAG(3 nodes, 0 directed and 2 undirected edges)
     """
-    place = np.argsort(dag._order)
-    compelled = _compelled_parents(place[dag.directed_array], dag.n_nodes)
-    rows = place[dag.directed_array].tolist()
+    position = np.argsort(dag._order)
+    compelled = _compelled_parents(position[dag.directed_array], dag.n_nodes)
+    rows = position[dag.directed_array].tolist()
     directed = np.array([a in compelled[b] for a, b in rows], dtype=bool)
     return dag._remarked(dag.directed_array[directed], dag.directed_array[~directed])
 

@@ -76,9 +76,9 @@ def consistent_extension(pdag: PDAG) -> DAG:
     """
     origin, knowledge = pdag, pdag.knowledge
     pdag = directed_by(knowledge, pdag) if knowledge else pdag
-    place, consistent = extension_order(pdag)
+    position, consistent = extension_order(pdag)
     rows = np.concatenate((pdag.directed_array, pdag.undirected_array))
-    backwards = place[rows[:, 0]] > place[rows[:, 1]]
+    backwards = position[rows[:, 0]] > position[rows[:, 1]]
     directed = np.where(backwards[:, None], rows[:, ::-1], rows)
     dag = DAG.from_arrays(pdag.nodes, directed, weights_directed=pdag._weights_of(directed))
     dag.is_consistent_extension = consistent
@@ -86,8 +86,8 @@ def consistent_extension(pdag: PDAG) -> DAG:
     dag.arrowheads_lost = int(backwards[: len(pdag.directed_array)].sum())
     against = knowledge.check(dag) if knowledge else []
     if against:
-        told = "; ".join(against)
-        raise GraphError(f"no DAG with these edges obeys the graph's knowledge: {told}")
+        message = "; ".join(against)
+        raise GraphError(f"no DAG with these edges obeys the graph's knowledge: {message}")
     return dag
 
 
@@ -113,8 +113,8 @@ def extension_order(pdag: PDAG) -> tuple[IntArray, bool]:
     rank, n = pdag._rank, pdag.n_nodes
     given, undirected = rank[pdag.directed_array], rank[pdag.undirected_array]
     directed = without_cycles(n, given)
-    place, made = _last_first(n, directed, undirected)
-    return place[rank], made == 0 and bool((directed == given).all())
+    position, made = _last_first(n, directed, undirected)
+    return position[rank], made == 0 and bool((directed == given).all())
 
 
 def _last_first(n: int, directed: IntArray, undirected: IntArray) -> tuple[IntArray, int]:
@@ -135,7 +135,7 @@ def _last_first(n: int, directed: IntArray, undirected: IntArray) -> tuple[IntAr
     heap = [(would_make(node), -node) for node in range(n) if not children[node]]
     heapq.heapify(heap)
     left = bytearray(b"\x01") * n
-    place = np.zeros(n, dtype=np.int64)
+    position = np.zeros(n, dtype=np.int64)
     last, made = n, 0
     while heap:
         cost, node = heapq.heappop(heap)
@@ -144,7 +144,7 @@ def _last_first(n: int, directed: IntArray, undirected: IntArray) -> tuple[IntAr
             continue  # outdated: it was entered again when it changed
         made += cost
         last -= 1
-        place[node] = last
+        position[node] = last
         left[node] = False
         for other in adjacent[node]:
             if not left[other]:
@@ -161,7 +161,7 @@ def _last_first(n: int, directed: IntArray, undirected: IntArray) -> tuple[IntAr
                 children[other] -= 1
             if not children[other]:
                 heapq.heappush(heap, (would_make(other), -other))
-    return place, made
+    return position, made
 
 
 def _shielded_pairs(adjacent: list[set[int]], neighbors: list[set[int]]) -> list[int]:

@@ -45,12 +45,12 @@ def without_cycles(n: int, directed: IntArray) -> IntArray:
         label = int(component[a])
         members.setdefault(label, set()).update((a, b))
         arrows.setdefault(label, []).append((a, b))
-    place = np.zeros(n, dtype=np.int64)
+    index = np.zeros(n, dtype=np.int64)
     for label, nodes in members.items():
         arrange = _best_order if len(nodes) <= EXACT_UP_TO else _greedy_order
         for position, node in enumerate(arrange(sorted(nodes), arrows[label])):
-            place[node] = position
-    turned = inside & (place[directed[:, 0]] > place[directed[:, 1]])
+            index[node] = position
+    turned = inside & (index[directed[:, 0]] > index[directed[:, 1]])
     return np.where(turned[:, None], directed[:, ::-1], directed)
 
 
@@ -59,10 +59,10 @@ def _best_order(nodes: list[int], arrows: list[tuple[int, int]]) -> list[int]:
 
     Dynamic programming over the set of nodes placed so far.
     """
-    place = {node: i for i, node in enumerate(nodes)}
+    index = {node: i for i, node in enumerate(nodes)}
     into = [0] * len(nodes)  # the parents of each node, as bits
     for a, b in arrows:
-        into[place[b]] |= 1 << place[a]
+        into[index[b]] |= 1 << index[a]
     everything = (1 << len(nodes)) - 1
 
     def cost(node: int, placed: int) -> int:

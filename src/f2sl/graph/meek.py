@@ -122,7 +122,7 @@ def narrowed(cpdag: PDAG, knowledge: Knowledge) -> PDAG:
 
 
 class _Waiting:
-    """Undirected edges: a heap of edges to check, and edges set aside until a neighbour changes.
+    """Undirected edges: a heap of edges to check, and edges set aside until a neighbor changes.
 
     At a node with many edges most are still on the heap while one after another is oriented. Waking looks
     only at the edges set aside, so the time does not grow with the square of a node's edges.

@@ -171,10 +171,10 @@ class Comparison:
             f"arrowheads:  precision {self.arrowhead_precision:.3f}, recall {self.arrowhead_recall:.3f}, "
             f"F1 {self.arrowhead_f1:.3f}\n"
             f"edges: {self.learned_edges} learned, {self.true_edges} true, {self.correct} correct"
-            f"{self._told_distances()}"
+            f"{self._describe_distances()}"
         )
 
-    def _told_distances(self) -> str:
+    def _describe_distances(self) -> str:
         if self.distances is None:
             return ""
         sid, *aid = self.distances

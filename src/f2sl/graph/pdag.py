@@ -11,7 +11,7 @@ and the same v-structures (Verma and Pearl, 1990); such a class of DAGs is drawn
 one PDAG, its *CPDAG*, in which the undirected edges are those that may point either
 way.
 
-Internally, names are numbers: edges are rows of sorted integer arrays, and neighbourhoods are built on first
+Internally, names are numbers: edges are rows of sorted integer arrays, and neighborhoods are built on first
 use. All choices are made by name, so the order of the nodes has no effect.
 
 References
@@ -311,7 +311,7 @@ class PDAG:
         names = self._nodes
         return [(names[i], names[j]) for i, j in edges.tolist()]
 
-    # -- neighbourhoods --------------------------------------------------------------
+    # -- neighborhoods --------------------------------------------------------------
 
     @cached_property
     def _index(self) -> dict[str, int]:
@@ -432,13 +432,13 @@ class PDAG:
     def reorder(self, nodes: Sequence[str]) -> Self:
         """Return the same graph with its nodes listed in the order of `nodes`."""
         names = _validate.checked_nodes(nodes)
-        place = {name: i for i, name in enumerate(names)}
+        position = {name: i for i, name in enumerate(names)}
         for name in names:
             self._number(name)
         for name in self._nodes:
-            if name not in place:
+            if name not in position:
                 raise GraphError(f"node {name!r} is missing from the new order")
-        moved = np.array([place[name] for name in self._nodes], dtype=np.int64)
+        moved = np.array([position[name] for name in self._nodes], dtype=np.int64)
         graph = type(self).from_arrays(
             names,
             moved[self._directed],

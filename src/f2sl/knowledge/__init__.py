@@ -279,8 +279,8 @@ class Knowledge:
         for u, v in lines:
             reasons = [why for arc in ((u, v), (v, u)) if (why := bound.against(arc))]
             if reasons:
-                told = " and ".join(dict.fromkeys(reasons))
-                found.append(f"{shown(names[u])} - {shown(names[v])} is undirected, and {told}")
+                messages = " and ".join(dict.fromkeys(reasons))
+                found.append(f"{shown(names[u])} - {shown(names[v])} is undirected, and {messages}")
         return found
 
     def _bound(
@@ -325,24 +325,24 @@ class Knowledge:
         tiers: dict[int, list[int]] = {}
         for by_name in (True, False):
             named = set(tiers) if not by_name else set()
-            for place, words in enumerate(self.tiers):
+            for position, words in enumerate(self.tiers):
                 some = [v for word in words if (word in number) == by_name for v in meant[word]]
                 # Two patterns of one tier may overlap; a name that is there twice is a slip.
                 for v in some if by_name else dict.fromkeys(some):
                     if v not in named:
-                        tiers.setdefault(v, []).append(place)
+                        tiers.setdefault(v, []).append(position)
         problems = [
-            f"the tiers hold {shown(names[v])} twice (tiers {' and '.join(str(p + 1) for p in places)})"
-            for v, places in sorted(tiers.items())
-            if len(places) > 1
+            f"the tiers hold {shown(names[v])} twice (tiers {' and '.join(str(p + 1) for p in positions)})"
+            for v, positions in sorted(tiers.items())
+            if len(positions) > 1
         ]
-        return {v: places[0] for v, places in tiers.items()}, problems
+        return {v: positions[0] for v, positions in tiers.items()}, problems
 
 
 def _refuse(problems: Iterable[str]) -> None:
-    told = [Note("knowledge", Use("knowledge"), ": ", problem) for problem in dict.fromkeys(problems)]
-    if told:
-        raise OptionError.of(told)
+    messages = [Note("knowledge", Use("knowledge"), ": ", problem) for problem in dict.fromkeys(problems)]
+    if messages:
+        raise OptionError.of(messages)
 
 
 def _names(what: str, given: Any, problems: list[str]) -> list[str]:

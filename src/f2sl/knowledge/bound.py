@@ -65,9 +65,9 @@ class Bound:
         if not (self.tier_of or self.roots or self.leaves):
             return None, None
         out, into = np.zeros(len(self.names), np.int64), np.full(len(self.names), ANY)
-        for v, place in self.tier_of.items():
+        for v, position in self.tier_of.items():
             # A tier without edges within lets its variables out above the level on which it takes them in.
-            out[v], into[v] = 2 * place + (not self.within[place]), 2 * place
+            out[v], into[v] = 2 * position + (not self.within[position]), 2 * position
         into[sorted(self.roots)] = -1
         out[sorted(self.leaves)] = ANY + 1
         return out, into
@@ -110,12 +110,12 @@ def arrow(names: Sequence[str], arc: tuple[int, int]) -> str:
 
 def unknown_names(words: list[str], names: Sequence[str]) -> str:
     """Return messages on unknown names, each with the nearest known one."""
-    told = []
+    messages = []
     for word in words:
         near = None if is_pattern(word) else nearest(word, list(names))
-        told.append(
+        messages.append(
             f"{shown(word)} matches nothing"
             if is_pattern(word)
             else shown(word) + ("" if near is None else f" (did you mean {shown(near)}?)")
         )
-    return f"unknown names {', '.join(told)}. Known: {shown_list(names)}"
+    return f"unknown names {', '.join(messages)}. Known: {shown_list(names)}"

@@ -125,19 +125,19 @@ def from_tetrad(text: str) -> dict[str, Any]:
         tier = re.fullmatch(r"(\d+)([*-]*)", words[0])
         if tier is None:
             raise ValueError(f"line {number}: a tier begins with its number, not with {words[0]!r}")
-        place = int(tier[1])
-        tiers.setdefault(place, []).extend(words[1:])
-        marks[place] = marks.get(place, "") + tier[2]
+        position = int(tier[1])
+        tiers.setdefault(position, []).extend(words[1:])
+        marks[position] = marks.get(position, "") + tier[2]
     order = sorted(tiers)
-    for at, place in enumerate(order):
-        if "-" in marks[place]:
+    for at, position in enumerate(order):
+        if "-" in marks[position]:
             later = [name for other in order[at + 2 :] for name in tiers[other]]
-            pairs["forbiddirect"] += [(a, b) for a in tiers[place] for b in later]
+            pairs["forbiddirect"] += [(a, b) for a in tiers[position] for b in later]
     return {
         "required": pairs["requiredirect"],
         "forbidden": pairs["forbiddirect"],
-        "tiers": [tiers[place] for place in order],
-        "within_tiers": ["*" not in marks[place] for place in order],
+        "tiers": [tiers[position] for position in order],
+        "within_tiers": ["*" not in marks[position] for position in order],
     }
 
 

@@ -1,1 +1,1 @@
-"""Learners of whole graphs, one algorithm in a file, and of neighbourhoods (`local`)."""
+"""Learners of whole graphs, one algorithm in a file, and of neighborhoods (`local`)."""

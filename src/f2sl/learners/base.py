@@ -29,7 +29,7 @@ from f2sl._progress import stage
 from f2sl._registry import Registry
 from f2sl._threads import note_of_jobs, one_blas_thread
 from f2sl.constraints import Constraints
-from f2sl.data.column import STATES, read_as, wrong_kinds
+from f2sl.data.column import DISCRETE, read_as, wrong_kinds
 from f2sl.data.engines import open_engine
 from f2sl.data.names import listing
 from f2sl.data.notes import remarks, warn_of_identifiers
@@ -41,11 +41,11 @@ from f2sl.graph import DAG, PDAG
 from f2sl.graph.formats.common import FormatError
 from f2sl.graph.formats.json_file import learned_by_of
 from f2sl.knowledge import Knowledge
-from f2sl.learners.local.base import Neighbourhoods, check_required_parents
+from f2sl.learners.local.base import Neighborhoods, check_required_parents
 from f2sl.learners.local.separating_sets import SeparatingSets
 from f2sl.learners.skeleton import Skeleton, constrained, from_edges
 from f2sl.stats.answers import INDEPENDENT
-from f2sl.stats.choose import check_choice, make_test, settle
+from f2sl.stats.choose import check_choice, make_test, resolve_auto
 from f2sl.stats.scores.base import Score
 
 if TYPE_CHECKING:
@@ -60,9 +60,9 @@ STRUCTURE.add_all(
     "f2sl.learners",
     """
 f2sl-c           f2sl:F2SLc                     Yu et al., Algorithm 2
-    FCBF for each variable's neighbours, v-structures by independence tests, Meek's rules
+    FCBF for each variable's neighbors, v-structures by independence tests, Meek's rules
 f2sl-s           f2sl:F2SLs                     Yu et al., Algorithm 1
-    FCBF for each variable's neighbours, directions by a score (BDeu, BGe) and hill climbing
+    FCBF for each variable's neighbors, directions by a score (BDeu, BGe) and hill climbing
 f2sl-h           f2sl_h:F2SLh                   f2sl
     confirmed FCBF for each variable's candidates, the DAG with the best score by a search over orders
 boss             boss:BOSS                      Andrews and others 2023
@@ -72,15 +72,15 @@ hc               hill_climbing:HillClimbing     Heckerman and others 1995
 tabu             hill_climbing:Tabu             Glover 1989
     hill climbing over all pairs that goes on from local optima, with a list of tabu graphs
 mmhc             mmhc:MMHC                      Tsamardinos and others 2006
-    MMPC for each variable's neighbours, directions by a score (BDeu, BGe) and hill climbing
+    MMPC for each variable's neighbors, directions by a score (BDeu, BGe) and hill climbing
 mmhc-c           mmhc:MMHCc                     Yu et al., section 6.1
-    MMPC for each variable's neighbours, v-structures by independence tests, Meek's rules
+    MMPC for each variable's neighbors, v-structures by independence tests, Meek's rules
 gsbn             gsbn:GSBN                      Margaritis and Thrun 2000
     Markov blankets by growing and shrinking, links and directions from them, Meek's rules
 sll+c            by_best_networks:SLLc          Niinimäki and Parviainen 2012
     Markov blankets by best networks, v-structures from spouses, Meek's rules
 sll+g            by_best_networks:SLLg          Niinimäki and Parviainen 2012
-    neighbours by best networks, directions by the score and hill climbing
+    neighbors by best networks, directions by the score and hill climbing
 ggsl             ggsl:GGSL                      Gao, Fadnis and Campbell 2017
     grows from one variable to all by best networks, conflicts decided by the score, Meek's rules
 tc               tc:TC                          Pellet and Elisseeff 2008
@@ -94,13 +94,13 @@ notears          notears:NOTEARS                Zheng and others 2018
 dag-gnn          dag_gnn:DAGGNN                 Yu, Chen, Gao and Yu 2019
     an autoencoder with a matrix of weights between the variables, trained to be that of a DAG
 local-to-global  local_to_global:LocalToGlobal  Yu et al., section 5
-    any learner of neighbours, either way of orienting
+    any learner of neighbors, either way of orienting
 """,
 )
 
 NOT_KEPT = ("knowledge", "n_jobs", "verbose", "engine", "memory", "scheduler", "encoding")
 """Options that graphs do not keep with how they were learned: kept apart, or without effect on the result."""
-MANY_UNRELIABLE = 0.5
+MANY_INCONCLUSIVE = 0.5
 """Share of inconclusive tests above which a note says so."""
 UNCHECKED = "the directions were not checked, so all are called weakly decided"
 """What is told of a check of directions that stopped early."""
@@ -138,16 +138,16 @@ class StructureLearner(Estimator):
     feature_names_in_ : ndarray of str
         Names of the columns, in their order.
     transformed_ : tuple of str
-        Names of the columns of numbers that were replaced by normal scores of their ranks.
+        Names of the continuous columns that were replaced by normal scores of their ranks.
     """
 
-    takes: ClassVar[tuple[str, ...]] = ("states", "number", "mixed")
+    takes: ClassVar[tuple[str, ...]] = ("discrete", "continuous", "mixed")
     """Kinds of tables that the learner accepts."""
     strength_unit: ClassVar[str] = "strength"
     """Unit of the edge weights."""
     requires: ClassVar[tuple[str, ...]] = ("_learn",)
     """The methods that a learner must have."""
-    tells_all_directions: ClassVar[bool] = False
+    directs_all_edges: ClassVar[bool] = False
     """True if the data distinguish a learned DAG from the others of its equivalence class."""
 
     watches_time: ClassVar[bool] = False
@@ -315,19 +315,19 @@ class StructureLearner(Estimator):
         data: Any,
         reading: Mapping[str, Any],
         called: str = "",
-        look: Callable[[Table], Table] | None = None,
+        on_open: Callable[[Table], Table] | None = None,
         remarked: bool = True,
     ) -> Self:
         """Open data with options of `open_table`, and learn; `fit` is this without such options.
 
-        Messages about the data name the learner as it is `called`. `look` is shown the table that was opened,
-        and returns the one to learn from: the same, with other notes. Unless the table is `remarked`, what
+        Messages about the data name the learner as it is `called`. `on_open` receives the table that was
+        opened, and returns the one to learn from: the same, with other notes. Unless it is `remarked`, what
         only notes and warnings tell of it is not looked for.
         """
         self.check_options()
         before = vars(self).copy()
         try:
-            return self._fit(data, reading, called or type(self).__name__, look, remarked)
+            return self._fit(data, reading, called or type(self).__name__, on_open, remarked)
         except Interrupted:
             raise
         except BaseException:
@@ -341,7 +341,7 @@ class StructureLearner(Estimator):
         data: Any,
         reading: Mapping[str, Any],
         called: str,
-        look: Callable[[Table], Table] | None,
+        on_open: Callable[[Table], Table] | None,
         remarked: bool,
     ) -> Self:
         for learned in [name for name in vars(self) if name.endswith("_")]:
@@ -351,12 +351,12 @@ class StructureLearner(Estimator):
         started = time.perf_counter()
         deadline = self._deadline = Deadline(self.time_limit)
         with display_for(self.verbose), ExitStack() as own:
-            HELPERS.look()
+            HELPERS.start()
             with self._timed("read"), stage("reading the table"):
                 table = open_for(self.takes, called, data, self.n_jobs, **reading)
                 if not isinstance(data, Table):
                     own.enter_context(table)
-                table = table if look is None else look(table)
+                table = table if on_open is None else on_open(table)
                 if table.n_rows * table.n_variables**2 < MULTIPLICATIONS:
                     own.enter_context(one_blas_thread())
                 reading = {**reading, "transform": table.transform}
@@ -367,8 +367,8 @@ class StructureLearner(Estimator):
                     self.notes_ += remarks(table)
                     warn_of_identifiers(table, stacklevel=5)
                 ordered = table.in_name_order()
-            HELPERS.expect(type(self).__name__, table.kind, bool(table.gaps.any()))
-            self.options_in_use_ = settle(self._preferring(table.kind), table.kind)
+            HELPERS.expect(type(self).__name__, table.kind, bool(table.missing.any()))
+            self.options_in_use_ = resolve_auto(self._preferring(table.kind), table.kind)
             self._constraints = Constraints.none(table.n_variables)
             if self.knowledge:
                 self._constraints = self.knowledge.constraints(ordered.names, table.merged)
@@ -395,8 +395,8 @@ class StructureLearner(Estimator):
                 self.notes_.append(deadline.note)
                 interrupt = Interrupted(graph) if deadline.interrupted else interrupt
             if self.complete_ and remarked:
-                self._tell_of_required_edges(engine, ordered.names)
-            if isinstance(graph, DAG) and not self.tells_all_directions:
+                self._note_required_edges(engine, ordered.names)
+            if isinstance(graph, DAG) and not self.directs_all_edges:
                 dag, graph = graph, graph.to_cpdag(self.knowledge)
                 graph.dag = dag
                 if getattr(self, "stability", 0) != 0:
@@ -417,15 +417,15 @@ class StructureLearner(Estimator):
         for one in (self.graph_, self.graph_.dag):
             if one is not None:
                 one.knowledge, one.read_as, one.learned_by = self.knowledge or None, kinds, origin
-        self._tell_of_unreliable_tests(table.kind)
+        self._note_inconclusive_tests(table.kind)
         self.timings_["total"] = time.perf_counter() - started
         if interrupt is not None:
             interrupt.finished = self.graph_
             raise interrupt
         if not self.complete_:
-            told = joined(of_kind(self.notes_, "incomplete"))
+            messages = joined(of_kind(self.notes_, "incomplete"))
             warnings.warn(
-                told or "incomplete: the time limit ended the work early", F2SLWarning, stacklevel=4
+                messages or "incomplete: the time limit ended the work early", F2SLWarning, stacklevel=4
             )
         return self
 
@@ -459,7 +459,7 @@ class StructureLearner(Estimator):
         from f2sl.network.fitting import fit_learned
 
         graph = self.graph_
-        takes = ("states", "number", "mixed")
+        takes = ("discrete", "continuous", "mixed")
         how = {"min_variables": 1, "only": graph.nodes, "learned": graph.read_as, **reading}
         table = open_for(takes, "a Bayesian network", data, self.n_jobs, **how)
         with nullcontext() if table is data else table:
@@ -501,12 +501,12 @@ class StructureLearner(Estimator):
         """Return a learner that finds much the same graph of such a table, if possible in less time."""
         return type(self)(**self.get_params())
 
-    def _tell_of_required_edges(self, engine: Any, names: tuple[str, ...]) -> None:
+    def _note_required_edges(self, engine: Any, names: tuple[str, ...]) -> None:
         """Add a note on required edges that the data do not support."""
         if len(self._constraints.required):
-            told = [f"{names[u]!r} -> {names[v]!r}" for u, v in self._unsupported(engine)]
-            if told:
-                text = f"required edges, although {self._unsupported_as}: {listing(told)}"
+            messages = [f"{names[u]!r} -> {names[v]!r}" for u, v in self._unsupported(engine)]
+            if messages:
+                text = f"required edges, although {self._unsupported_as}: {listing(messages)}"
                 self.notes_.append(Note("unsupported-edges", text))
 
     def _unsupported(self, engine: Any) -> list[tuple[int, int]]:
@@ -518,8 +518,8 @@ class StructureLearner(Estimator):
 
     def _origin(self, reading: Mapping[str, Any]) -> dict[str, Any] | None:
         """Describe how to learn the same again: plain data, None where an option is an object."""
-        place, defaults = f"{type(self).__module__}:{type(self).__name__}", self.option_defaults()
-        names = [entry.name for entry in STRUCTURE.registered() if entry.place in (place, type(self))]
+        location, defaults = f"{type(self).__module__}:{type(self).__name__}", self.option_defaults()
+        names = [entry.name for entry in STRUCTURE.registered() if entry.location in (location, type(self))]
         own = {name: value for name, value in self.get_params().items() if name not in NOT_KEPT}
         usual = {name: value for name, value in reading_defaults().items() if name not in NOT_KEPT}
         origin = {
@@ -535,16 +535,16 @@ class StructureLearner(Estimator):
         except (TypeError, FormatError):  # not plain data, or more than a file may hold
             return None
 
-    def _tell_of_unreliable_tests(self, kind: str) -> None:
+    def _note_inconclusive_tests(self, kind: str) -> None:
         """Add a note if most tests were inconclusive."""
-        tests, unreliable = getattr(self, "n_tests_", 0), getattr(self, "n_unreliable_", 0)
-        if unreliable > MANY_UNRELIABLE * tests:
+        tests, inconclusive = getattr(self, "n_tests_", 0), getattr(self, "n_inconclusive_", 0)
+        if inconclusive > MANY_INCONCLUSIVE * tests:
             why = "too few rows for so many states"
-            if kind != STATES:
+            if kind != DISCRETE:
                 why = "too few rows, or columns determined by others"
-            many = f"{unreliable:,} of {tests:,} independence tests were inconclusive"
+            many = f"{inconclusive:,} of {tests:,} independence tests were inconclusive"
             text = f"{why}: {many}; the result is unreliable"
-            self.notes_.append(Note("inconclusive", text, tests=tests, inconclusive=unreliable))
+            self.notes_.append(Note("inconclusive", text, tests=tests, inconclusive=inconclusive))
 
     @contextmanager
     def _timed(self, name: str) -> Iterator[None]:
@@ -559,7 +559,7 @@ class StructureLearner(Estimator):
         """Keep the skeleton as an undirected graph over the columns."""
         self.skeleton_ = as_graph(skeleton, names).reorder(self.feature_names_in_.tolist())
 
-    def _named(self, sets: Neighbourhoods, names: tuple[str, ...]) -> dict[str, list[str]]:
+    def _named(self, sets: Neighborhoods, names: tuple[str, ...]) -> dict[str, list[str]]:
         """Turn sets by number into sets by name, in the order of the columns."""
         members, start = sets.members.tolist(), sets.start.tolist()
         found = {name: [names[m] for m in members[start[v] : start[v + 1]]] for v, name in enumerate(names)}
@@ -572,22 +572,22 @@ class StructureLearner(Estimator):
         if self._constraints:
             agree = agreeing(skeleton, triples, self._constraints)
             against = [f"{names[a]} -> {names[c]} <- {names[d]}" for a, c, d in triples[~agree].tolist()]
-            self._tell_of_left_out("the knowledge contradicts these v-structures", against)
+            self._note_left_out("the knowledge contradicts these v-structures", against)
             triples = triples[agree]
         self.v_structures_ = [(names[a], names[c], names[d]) for a, c, d in triples.tolist()]
         graph = orient_by_independence(skeleton, names, triples, self._constraints)
-        self._tell_of_cycles(graph, skeleton, names)
+        self._note_cycles(graph, skeleton, names)
         return graph
 
-    def _tell_of_cycles(self, graph: PDAG, skeleton: Skeleton, names: tuple[str, ...]) -> None:
+    def _note_cycles(self, graph: PDAG, skeleton: Skeleton, names: tuple[str, ...]) -> None:
         """Add a note on the links of the skeleton that the graph lacks."""
         if graph.n_edges < len(skeleton.edges):
             kept = {frozenset(edge) for edge in [*graph.directed_edges, *graph.undirected_edges]}
             pairs = [(names[a], names[b]) for a, b in skeleton.edges.tolist()]
             lost = [f"{a} - {b}" for a, b in pairs if {a, b} not in kept]
-            self._tell_of_left_out("the knowledge directs these links into a cycle", lost)
+            self._note_left_out("the knowledge directs these links into a cycle", lost)
 
-    def _tell_of_left_out(self, what: str, shown: Sequence[str]) -> None:
+    def _note_left_out(self, what: str, shown: Sequence[str]) -> None:
         """Add a note on findings that were left out because of the knowledge."""
         if shown:
             self.notes_.append(Note("against-knowledge", f"left out because {what}: {listing(shown)}"))
@@ -604,7 +604,7 @@ class StructureLearner(Estimator):
         from f2sl.learners.v_structures import orient_by_independence
 
         graph = orient_by_independence(skeleton, names, np.empty((0, 3), np.int64), self._constraints)
-        self._tell_of_cycles(graph, skeleton, names)
+        self._note_cycles(graph, skeleton, names)
         return graph
 
 
@@ -654,22 +654,24 @@ def as_graph(skeleton: Skeleton, names: tuple[str, ...]) -> PDAG:
 
 def with_aliases(graph: PDAG, table: Table, knowledge: Knowledge | None = None) -> PDAG:
     """Add each merged column, linked to its representative, as knowledge of roots and leaves directs."""
-    links = [(first, alias) for alias, first in table.merged.items()]
-    if not links:
+    edges = [(first, alias) for alias, first in table.merged.items()]
+    if not edges:
         return graph
-    nodes, weights = [*graph.nodes, *(alias for _, alias in links)], graph.weights
-    place = {name: v for v, name in enumerate(nodes)}
-    ends = np.array([[place[name] for name in link] for link in links]).T
+    nodes, weights = [*graph.nodes, *(alias for _, alias in edges)], graph.weights
+    location = {name: v for v, name in enumerate(nodes)}
+    ends = np.array([[location[name] for name in adjacency] for adjacency in edges]).T
     rules = knowledge.constraints(nodes) if knowledge else Constraints.none(len(nodes))
     forward, back = rules.allows(*ends), rules.allows(*ends[::-1])
     arrows = [
-        link if on else link[::-1] for link, on, off in zip(links, forward, back, strict=True) if on or off
+        adjacency if on else adjacency[::-1]
+        for adjacency, on, off in zip(edges, forward, back, strict=True)
+        if on or off
     ]
     if isinstance(graph, DAG):
         dag = DAG(nodes, [*graph.directed_edges, *arrows], weights=weights)
         dag.weak = graph.weak
         return dag
-    free = [link for link, on, off in zip(links, forward, back, strict=True) if on and off]
+    free = [adjacency for adjacency, on, off in zip(edges, forward, back, strict=True) if on and off]
     arrows = [*graph.directed_edges, *(arrow for arrow in arrows if arrow not in free)]
     found = PDAG(nodes, arrows, [*graph.undirected_edges, *free], weights=weights)
     found.weak = graph.weak

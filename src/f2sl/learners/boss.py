@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 
 from f2sl._options import option, whole
-from f2sl.data.column import STATES
+from f2sl.data.column import DISCRETE
 from f2sl.data.engines import Engine
 from f2sl.graph import DAG
 from f2sl.learners.base import StructureLearner
@@ -24,7 +24,7 @@ from f2sl.search.growing import search_growing
 class BOSS(ByOrders):
     """Learn a DAG: the best score over orders, with parents grown and shrunk among all variables.
 
-    On tables of numbers, hundreds of variables take seconds. On tables of states, each set of parents that is
+    On continuous tables, hundreds of variables take seconds. On discrete tables, each set of parents that is
     tried must be counted: tens of variables take seconds, hundreds take long.
 
     Attributes
@@ -45,7 +45,7 @@ class BOSS(ByOrders):
     Examples
     --------
     >>> import f2sl
-    >>> frame = f2sl.random_network(10, 12, kind="number", seed=1).sample(500, seed=1)
+    >>> frame = f2sl.random_network(10, 12, kind="continuous", random_state=1).sample(500, random_state=1)
     >>> model = f2sl.BOSS().fit(frame)
     >>> f2sl.BOSS(effort="thorough").fit(frame).score_ >= model.score_
     True
@@ -56,10 +56,10 @@ class BOSS(ByOrders):
 
     max_parents: int | None = option("max_parents", check=partial(whole, least=1))
     effort: str = option("effort")
-    seed: int = option("seed")
+    random_state: int = option("random_state")
 
     def _quick(self, kind: str) -> StructureLearner:
-        if kind != STATES:
+        if kind != DISCRETE:
             return super()._quick(kind)
         # Rows that are drawn twice look like more evidence: among all variables that gives many states long
         # lists of parents (barley, 250 rows: 77 s to check the directions; 2 s among candidates).
@@ -74,7 +74,7 @@ class BOSS(ByOrders):
                 [np.arange(len(names))],
                 edge_cost=self.edge_cost_,
                 effort=self.effort,
-                seed=self.seed,
+                random_state=self.random_state,
                 max_parents=self.max_parents,
                 constraints=self._constraints,
                 deadline=self._deadline,

@@ -34,7 +34,7 @@ class ByBestNetworks(StructureLearner, WithNetworks):
     complete_ : bool
         True if the search finished; otherwise `notes_` say how far it got.
     pc_ : dict of str to list of str
-        The neighbours found for each variable, strongest first, before they were joined; empty if the search
+        The neighbors found for each variable, strongest first, before they were joined; empty if the search
         was stopped early.
     skeleton_ : PDAG
         All edges, undirected.
@@ -42,7 +42,7 @@ class ByBestNetworks(StructureLearner, WithNetworks):
         Number of networks found exactly, and by hill climbing because they were too large.
     """
 
-    takes = ("states",)
+    takes = ("discrete",)
     strength_unit = "log score"
     watches_time = True
 
@@ -67,9 +67,9 @@ class ByBestNetworks(StructureLearner, WithNetworks):
         return learner(**{name: getattr(self, name) for name in WithNetworks.option_defaults()}, **options)
 
     def _learn(self, engine: CountingEngine, names: tuple[str, ...]) -> PDAG:
-        run = Run(self._local_learner().under(self._constraints), engine)
+        run = Run(self._local_learner().with_constraints(self._constraints), engine)
         try:
-            with self._timed("neighbours"):
+            with self._timed("neighbors"):
                 self._explore(run, names)
             graph = self._finish(run, names)
         except KeyboardInterrupt:

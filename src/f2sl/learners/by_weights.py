@@ -11,7 +11,7 @@ import numpy as np
 from f2sl._arrays import Floats
 from f2sl._notes import Note
 from f2sl._options import option
-from f2sl.data.column import STATES
+from f2sl.data.column import DISCRETE
 from f2sl.data.table import Table
 from f2sl.graph import DAG
 from f2sl.learners.base import StructureLearner
@@ -32,10 +32,10 @@ class ByWeights(StructureLearner):
         Smallest absolute weight of an edge: `threshold`, or more if that left a cycle.
     """
 
-    takes = ("states", "number")
+    takes = ("discrete", "continuous")
 
     strength_unit = "weight"
-    tells_all_directions = True
+    directs_all_edges = True
     size_matters = True
     _unsupported_as = "their weights are below the threshold"
 
@@ -44,7 +44,7 @@ class ByWeights(StructureLearner):
 
     def _as_numbers(self, table: Table) -> Table:
         """Read states as numbers, and add a note."""
-        self._from_states = STATES in table.kinds
+        self._from_states = DISCRETE in table.kinds
         if self._from_states:
             text = "states are read as the numbers 0, 1, 2, ... in their order"
             self.notes_.append(Note("states-as-numbers", text))
@@ -52,21 +52,21 @@ class ByWeights(StructureLearner):
 
     @staticmethod
     def _varying(numbers: Table) -> Table:
-        """Leave out constant columns, which columns of states may be: they have nothing to explain."""
+        """Leave out constant columns, which discrete columns may be: they have nothing to explain."""
         low, high = numbers.ends
         return numbers.select(np.flatnonzero(low < high).tolist())
 
     def _unsupported(self, engine: object) -> list[tuple[int, int]]:
         """List the required arcs whose weights are below the threshold."""
-        place = {name: i for i, name in enumerate(self.feature_names_in_)}
-        columns = [place[name] for name in sorted(place)]
+        position = {name: i for i, name in enumerate(self.feature_names_in_)}
+        columns = [position[name] for name in sorted(position)]
         weights = np.abs(self.weights_[np.ix_(columns, columns)])
         return [(u, v) for u, v in self._constraints.required.tolist() if weights[u, v] < self.threshold]
 
     def _graph_of(self, weights: Floats, names: tuple[str, ...]) -> DAG:
         """Store `weights_`, and return the graph of those at or above the threshold."""
-        place = {name: i for i, name in enumerate(names)}
-        columns = [place[name] for name in self.feature_names_in_]
+        position = {name: i for i, name in enumerate(names)}
+        columns = [position[name] for name in self.feature_names_in_]
         self.weights_ = weights[np.ix_(columns, columns)]
         required = self._constraints.required
         kept, self.threshold_ = acyclic_part(weights, self.threshold, required)

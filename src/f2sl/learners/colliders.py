@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 from f2sl._arrays import Floats, Integers
 from f2sl._deadline import checkpoint
 from f2sl._threads import one_blas_thread
-from f2sl.data.column import NUMBER
+from f2sl.data.column import CONTINUOUS
 from f2sl.data.memory.table import MemoryTable
 from f2sl.data.transform import NormalScores
 from f2sl.graph import PDAG
@@ -134,14 +134,16 @@ class Ends:
 
     def __init__(self, table: MemoryTable, cpdag: PDAG) -> None:
         self._table = table
-        self._of_number = [column.kind == NUMBER for column in table.columns]
+        self._of_number = [column.kind == CONTINUOUS for column in table.columns]
         self._columns: dict[int, Floats] = {}
         self._parents: list[list[int]] = [[] for _ in cpdag.nodes]
         dag = cpdag.to_dag().reorder(cpdag.nodes)
         for a, b in dag.directed_array.tolist():
             self._parents[b].append(a)
         self._found: dict[Arrow, float] = {}
-        self._place = {dag.nodes.index(name): place for place, name in enumerate(dag.topological_order())}
+        self._place = {
+            dag.nodes.index(name): position for position, name in enumerate(dag.topological_order())
+        }
 
     def p_value(self, a: int, b: int) -> float:
         """Return the p-value of a < b, NaN if the rows cannot tell."""
@@ -230,7 +232,7 @@ def _eliminated(products: Floats, columns: Integers, scale: Floats) -> tuple[int
 def _columns(table: MemoryTable, i: int) -> Floats:
     """Return normal scores of numbers and their squares, or indicators of states; NaN for missing values."""
     values = table.column(i)
-    if table.columns[i].kind == NUMBER:
+    if table.columns[i].kind == CONTINUOUS:
         scores = NormalScores().of(values)
         return np.stack([scores, scores**2], axis=1)
     n_states = len(table.columns[i].states)

@@ -35,7 +35,8 @@ LEAST_SIZE, MOST_SIZE = 0.1, 1000.0
 class DAGGNN(ByWeights):
     """Learn a DAG by a graph neural network.
 
-    The training ends when the measure of cycles falls to `h_tol`. The same `seed` gives the same graph.
+    The training ends when the measure of cycles falls to `h_tol`. The same `random_state` gives the same
+    graph.
 
     Attributes
     ----------
@@ -67,7 +68,7 @@ class DAGGNN(ByWeights):
     # The measure of cycles is the difference of two numbers as large as there are variables.
     h_tol: float = option("h_tol", check=partial(positive, least=1e-12, most=0.5))
     max_iter: int = option("max_iter")
-    seed: int = option("seed")
+    random_state: int = option("random_state")
 
     def problems(self) -> Iterator[Note]:
         """Yield all problems of the options, and a message if PyTorch is missing."""
@@ -104,7 +105,7 @@ class DAGGNN(ByWeights):
         self.h_, self.loss_, self.n_steps_ = 0.0, 0.0, 0
         if len(varying) > 1:
             with self._timed("training"), stage("training the autoencoder") as advance:
-                allowed = self._constraints.some(varying).matrix()
+                allowed = self._constraints.restrict_to(varying).matrix()
                 trained = train(self._scaled(engine[varying]), settings, self._deadline, advance, allowed)
             weights[np.ix_(varying, varying)] = trained.weights
             self.h_, self.loss_, self.n_steps_ = trained.h, trained.loss, trained.n_steps

@@ -59,7 +59,7 @@ class ExactSearch(StructureLearner):
     ['bronc', 'lung']
     """
 
-    takes = ("states",)
+    takes = ("discrete",)
     strength_unit = "log score"
     watches_time = True
 
@@ -78,7 +78,7 @@ class ExactSearch(StructureLearner):
         needed[self._constraints.required] = True  # but it may be on a path of required edges
         members = np.flatnonzero(needed)
         self._check_size(len(members))
-        rules = self._constraints.some(members)
+        rules = self._constraints.restrict_to(members)
         scores = make_set_scores(engine, self.score, self.equivalent_sample_size)
         with self._timed("counting"), stage("counting sets of variables") as advance:
             lattice = count_lattice(scores, members, self.max_parents, self._deadline, advance, rules)
@@ -111,8 +111,8 @@ class ExactSearch(StructureLearner):
         memory, duration = _told(bytes_needed(k), SIZES), _told(seconds, DURATIONS)
         cost = f"an exact search of {k} variables takes about {memory} of memory and {duration}"
         if k > self.max_exact and not self.force:
-            told = f" is {self.max_exact}: {cost}; {advice}, or insist with "
-            raise OptionError(Use("max_exact"), told, Use("force", True))
+            message = f" is {self.max_exact}: {cost}; {advice}, or insist with "
+            raise OptionError(Use("max_exact"), message, Use("force", True))
         available = available_bytes()
         if available is not None and bytes_needed(k) > available:
             raise OptionError(f"{cost}, but only {_told(available, SIZES)} are free; {advice}")
@@ -131,8 +131,8 @@ def _arrows(parents: Integers, members: Integers) -> Integers:
 
 def _strengths(scores: SetScores, members: Integers, arrows: Integers) -> Floats:
     """Return the loss in score without each of the arrows."""
-    place = {int(v): i for i, v in enumerate(members)}
-    ends = [(1 << place[u], 1 << place[v]) for u, v in arrows.tolist()]
+    position = {int(v): i for i, v in enumerate(members)}
+    ends = [(1 << position[u], 1 << position[v]) for u, v in arrows.tolist()]
     into: dict[int, int] = {}
     for u, v in ends:
         into[v] = into.get(v, 0) | u

@@ -12,7 +12,7 @@ from f2sl.stats.measures.base import Measure
 
 
 class WithFCBF(FromLocal):
-    """Base class of the F2SL learners, with FCBF for the neighbours of each variable."""
+    """Base class of the F2SL learners, with FCBF for the neighbors of each variable."""
 
     pc = "fcbf"
     shared_options = ("delta", "ties", "measure")

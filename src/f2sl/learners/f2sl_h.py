@@ -4,7 +4,7 @@ F2SL-c and F2SL-s (Yu et al.) lose edges by a fixed delta and by the redundancy 
 orienting is good where the other is bad. F2SL-h changes four things, all on the same counts:
 
 1. pairs are relevant by significance, corrected for their number, and not by SU > delta;
-2. a redundant neighbour is dropped only if an independence test confirms the redundancy, or if beside two
+2. a redundant neighbor is dropped only if an independence test confirms the redundancy, or if beside two
    others it leaves no trace of dependence;
 3. an edge needs one of its ends to name the other, not both: the score decides about the rest;
 4. the DAG with the best score is found by a search over orders of the variables, from two starts: the graph
@@ -35,11 +35,11 @@ from f2sl._arrays import Integers
 from f2sl._deadline import keeping, limited
 from f2sl._options import option, whole
 from f2sl._progress import stage
-from f2sl.data.column import MIXED, NUMBER, STATES
+from f2sl.data.column import CONTINUOUS, DISCRETE, MIXED
 from f2sl.data.engines import Engine
 from f2sl.graph import DAG, PDAG
 from f2sl.learners.base import StructureLearner, WithScore
-from f2sl.learners.local.base import LocalLearner, Neighbourhoods
+from f2sl.learners.local.base import LocalLearner, Neighborhoods
 from f2sl.learners.local.confirmed import ConfirmedFCBF
 from f2sl.learners.local.fcbf import FCBF
 from f2sl.learners.local_to_global import WithColliders
@@ -61,9 +61,9 @@ CLEAN_UP = 2
 MOST_FOR_ALL = 800
 """Variables up to which candidates are cleaned up by default, and all pairs may become candidates after the
 search; beyond, only relevant pairs may. With more variables both take too long."""
-KICKS_PER_VARIABLE = 10
-THOROUGH_KICKS = 100
-"""Disturbances of the order for each variable, and in each round of a thorough search."""
+PERTURBATIONS_PER_VARIABLE = 10
+THOROUGH_PERTURBATIONS = 100
+"""Perturbations of the order for each variable, and in each round of a thorough search."""
 ROWS_OF_COST = 2500
 """Rows beyond which the penalty for each edge of a mixed table grows with the root of the rows. Roots with
 other factors were tried on random networks of three kinds, and on sachs, hepar2 and win95pts with half of the
@@ -110,7 +110,7 @@ class ByOrders(StructureLearner):
     (docs/evidence/gaussian.md).
     """
 
-    preferred: ClassVar[dict[str, str]] = {NUMBER: "bic-g"}
+    preferred: ClassVar[dict[str, str]] = {CONTINUOUS: "bic-g"}
     """Score of each kind of table in place of the usual one."""
 
     score: str | Score = option("score", check=check_choice)
@@ -158,7 +158,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
     """Learn a DAG: feature selection that tests confirm, then the best score over the candidates.
 
     The search over orders gives a variable at most 8 parents (fewer with more than 32,768 variables), even
-    if `max_parents` is larger. On tables of numbers and on mixed ones there is, with the default score, no
+    if `max_parents` is larger. On continuous tables and on mixed ones there is, with the default score, no
     such limit, all variables are candidates, and no tests are made. With ``effort="fast"`` the search stops
     at the first optimum. "normal" goes on from there and lets further candidates join: any of up to 800
     variables; of more, those that are related to the child. "thorough" disturbs the order many times more,
@@ -174,7 +174,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
     dag_ : DAG
         The best DAG found.
     pc_ : dict of str to list of str
-        The candidates of each variable before the search, strongest first; its neighbours in `graph_` if
+        The candidates of each variable before the search, strongest first; its neighbors in `graph_` if
         `grows_parents_`.
     skeleton_ : PDAG
         Edges that the search could use, including those that joined later; those of `graph_` if
@@ -188,7 +188,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         Penalty on the log score for each edge.
     score_ : float
         Log score of `dag_`, including the penalty for its edges.
-    n_families_, n_tests_, n_unreliable_ : int
+    n_families_, n_tests_, n_inconclusive_ : int
         Number of families scored, of independence tests, and of inconclusive tests.
 
     Examples
@@ -199,7 +199,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
     ['bronc', 'lung']
     """
 
-    preferred: ClassVar[dict[str, str]] = {NUMBER: "bic-g", STATES: "bds"}
+    preferred: ClassVar[dict[str, str]] = {CONTINUOUS: "bic-g", DISCRETE: "bds"}
     pc = "fcbf-confirmed"
     shared_options = ("relevance", "alpha", "ties", "measure", "ci_test")
 
@@ -221,7 +221,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
             # Its result is the same, and it looks for no candidates.
             return self._as(BOSS, effort="fast")
         # Where numbers are among the candidates, the fast search finds graphs that are too different.
-        return super()._quick(kind) if kind == STATES else type(self)(**self.get_params())
+        return super()._quick(kind) if kind == DISCRETE else type(self)(**self.get_params())
 
     def _search_again(self, engine: Engine) -> SearchAgain | None:
         return super()._search_again(engine) if self.grows_parents_ else None
@@ -234,13 +234,13 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         self.grows_parents_ = (
             self.search == "orders" and is_gaussian(engine, score) and not self.skeleton_only
         )
-        settled = self._local_learner().settle(kind_of_engine(engine))
-        self.local_learner_ = learner = cast(ConfirmedFCBF, settled.under(self._constraints))
+        resolved = self._local_learner().resolve_auto(kind_of_engine(engine))
+        self.local_learner_ = learner = cast(ConfirmedFCBF, resolved.with_constraints(self._constraints))
         if self.grows_parents_:
             return self._grow(engine, score, names)
         if self.clean_up is None and not is_gaussian(engine, score) and engine.n_variables <= MOST_FOR_ALL:
             learner.set_params(clean_up=CLEAN_UP)
-        with self._timed("neighbours"):
+        with self._timed("neighbors"):
             relevant = learner.relevant(engine)
             sets = learner.find_all(relevant, learner.test(engine), learner.strict_test(engine))
         skeleton = self._join(sets, names)
@@ -281,7 +281,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         if not found.complete and not self._deadline.stopped:
             self._deadline.stop("with more time the score may be higher")
         self.score_, self.n_families_ = found.score, found.n_families
-        self.n_tests_ = self.n_unreliable_ = 0
+        self.n_tests_ = self.n_inconclusive_ = 0
         strengths = make_measure(engine, self.measure).values(engine, *found.arrows.T)
         graph = DAG.from_arrays(names, found.arrows, weights_directed=strengths)
         self.skeleton_ = graph.skeleton().reorder(self.feature_names_in_.tolist())
@@ -297,7 +297,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
     def _search_orders(
         self,
         engine: Engine,
-        relevant: Neighbourhoods,
+        relevant: Neighborhoods,
         score: FamilyScores,
         names: tuple[str, ...],
         skeleton: Skeleton,
@@ -309,7 +309,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         from f2sl.search.orders.on_demand import OnDemand
         from f2sl.search.orders.parent_sets import parent_sets
 
-        candidates = skeleton.start, skeleton.neighbours
+        candidates = skeleton.start, skeleton.neighbors
         limits: dict[str, Any] = {
             "edge_log_prior": -self.edge_cost_,
             "max_parents": self.max_parents,
@@ -319,7 +319,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
             sets = parent_sets(score, *candidates, **limits)
         n, orders = skeleton.n, self._orders(start)
         if self.effort == "fast":
-            best = search_orders(sets, *candidates, orders, kicks=0, constraints=self._constraints)
+            best = search_orders(sets, *candidates, orders, perturbations=0, constraints=self._constraints)
             return weighted_dag(skeleton, names, best.arrows), best.score
         test = make_test(engine, self.alpha / max(1, n * (n - 1)), self.ci_test)
         if n > MOST_FOR_ALL:
@@ -332,20 +332,22 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         )
         unfinished = "the search over orders was not finished, so with more time the score may be higher"
         with keeping(unfinished, lambda: wider.best is not None):
-            best = wider.search(orders, KICKS_PER_VARIABLE)
-            if kind_of_engine(engine) == STATES:
+            best = wider.search(orders, PERTURBATIONS_PER_VARIABLE)
+            if kind_of_engine(engine) == DISCRETE:
                 # Columns that determine each other have an SU of 1: they are candidates of each other.
                 same = skeleton.strengths
                 if make_measure(engine, self.measure).unit != "SU":
                     same = make_measure(engine, "su").values(engine, *skeleton.edges.T)
-                best = wider.move_copies(best, skeleton.edges[same > 1.0 - TOLERANCE], KICKS_PER_VARIABLE)
+                best = wider.move_copies(
+                    best, skeleton.edges[same > 1.0 - TOLERANCE], PERTURBATIONS_PER_VARIABLE
+                )
             if self.effort == "thorough":
-                best = wider.search_on(best, THOROUGH_KICKS)
+                best = wider.search_on(best, THOROUGH_PERTURBATIONS)
             best = wider.simplify(best)
         if wider.best is not None and self._deadline.stopped:
             best = wider.best
         self.n_tests_ += test.n_tests
-        self.n_unreliable_ += test.n_unreliable
+        self.n_inconclusive_ += test.n_inconclusive
         if len(wider.joined):
             strengths = make_measure(engine, self.measure).values(engine, *wider.joined.T)
             skeleton = skeleton.with_more(wider.joined, strengths)
@@ -361,7 +363,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         from f2sl.stats.scores.likelihood import LogLikelihood
 
         counts = engine.counts
-        if kind_of_engine(engine) != STATES or counts is None or counts.presence.any:
+        if kind_of_engine(engine) != DISCRETE or counts is None or counts.presence.any:
             return None
         return Likelihoods(LogLikelihood().bind(engine), counts.cardinalities, counts.n_rows)
 

@@ -1,12 +1,12 @@
 """GGSL, graph growing structure learning (Gao, Fadnis and Campbell 2017).
 
-The graph grows from one variable to all: S2TMB finds its neighbours and spouses, then those of its
-neighbours, and so on. If variables are left when the graph stops growing, it starts again at the first of
+The graph grows from one variable to all: S2TMB finds its neighbors and spouses, then those of its
+neighbors, and so on. If variables are left when the graph stops growing, it starts again at the first of
 them.
 
-- *Settled links stay.* A variable that has been searched has named its neighbours and spouses. In later
+- *Settled links stay.* A variable that has been searched has named its neighbors and spouses. In later
   searches it is no longer a candidate: it is a member if it named the target, and otherwise not.
-- *The score decides conflicts.* A search may lose a neighbour that has named the variable, and two
+- *The score decides conflicts.* A search may lose a neighbor that has named the variable, and two
   v-structures may claim opposite directions. Then the best network over both ends and their surroundings
   decides whether they are linked, or in which direction.
 
@@ -29,7 +29,7 @@ from f2sl.errors import DataError, unknown_name
 from f2sl.graph import DAG, PDAG
 from f2sl.learners.by_best_networks import ByBestNetworks, v_structures_of_spouses
 from f2sl.learners.local.by_score import ByScore, Run
-from f2sl.learners.local.growing import Around, Growth, grow
+from f2sl.learners.local.growing import Growth, Surroundings, grow
 from f2sl.learners.local.s2tmb import S2TMB
 from f2sl.learners.skeleton import Skeleton
 
@@ -44,7 +44,7 @@ class GGSL(ByBestNetworks):
     start_ : str
         Variable from which the graph grew.
     n_conflicts_ : int
-        Number of contradictions between two neighbourhoods.
+        Number of contradictions between two neighborhoods.
 
     Examples
     --------
@@ -55,7 +55,7 @@ class GGSL(ByBestNetworks):
     """
 
     start: str | None = option("start")
-    seed: int = option("seed")
+    random_state: int = option("random_state")
 
     def _local_learner(self) -> ByScore:
         return self._like(S2TMB)
@@ -63,7 +63,9 @@ class GGSL(ByBestNetworks):
     def _explore(self, run: Run, names: tuple[str, ...]) -> None:
         if self.start is not None and str(self.start) not in names:
             raise DataError(unknown_name("column", self.start, names))
-        self.start_ = str(self.start) if self.start is not None else random.Random(self.seed).choice(names)
+        self.start_ = (
+            str(self.start) if self.start is not None else random.Random(self.random_state).choice(names)
+        )
         self.n_conflicts_ = 0
         waiting = deque([names.index(self.start_)])
         with stage("growing the graph") as advance:
@@ -75,11 +77,11 @@ class GGSL(ByBestNetworks):
                     continue
                 run.run([target], search_what_is_open, run.found, lambda: advance(1.0 / run.n))
                 if target in run.found:
-                    self._settle_links(run, target)
+                    self._decide_edges(run, target)
                     near = run.found[target].near
                     waiting.extend(sorted(near, key=lambda v: (-round(near[v], 6), v)))
 
-    def _settle_links(self, run: Run, target: int) -> None:
+    def _decide_edges(self, run: Run, target: int) -> None:
         """Decide whether the target and another variable are linked if only one of them names the other."""
         for other in sorted(run.found):
             if not run.has_time():
@@ -92,17 +94,17 @@ class GGSL(ByBestNetworks):
             strength = run.found[named].near[silent]
             network = best_around_both(run, target, other)
             if target in network[other] or other in network[target]:
-                run.found[silent] = with_neighbour(run.found[silent], named, strength)
+                run.found[silent] = with_neighbor(run.found[silent], named, strength)
             else:
-                run.found[named] = without_neighbour(run.found[named], silent)
+                run.found[named] = without_neighbor(run.found[named], silent)
 
     def _oriented(self, run: Run, names: tuple[str, ...], skeleton: Skeleton) -> PDAG:
         triples = v_structures_of_spouses(run.found, skeleton)
         if not run.interrupted and run.has_time():
-            triples = self._settle_directions(run, triples)
+            triples = self._decide_directions(run, triples)
         return self._oriented_by(triples, skeleton, names)
 
-    def _settle_directions(self, run: Run, triples: Integers) -> Integers:
+    def _decide_directions(self, run: Run, triples: Integers) -> Integers:
         """Decide between opposite directions; return the v-structures that agree with the decisions."""
         claimed = {(end, c) for a, c, d in triples.tolist() for end in (a, d)}
         refuted: set[tuple[int, int]] = set()
@@ -115,17 +117,17 @@ class GGSL(ByBestNetworks):
         return triples[np.array(kept, np.bool_)]
 
 
-def search_what_is_open(run: Run, target: int) -> Growth[Around]:
+def search_what_is_open(run: Run, target: int) -> Growth[Surroundings]:
     """Search by S2TMB among variables not yet searched, starting from those that named the target."""
     near = {v: around.near[target] for v, around in run.found.items() if target in around.near}
     named = {v: around.spouses[target] for v, around in run.found.items() if target in around.spouses}
     children = {v: run.found[v].children[target] for v in named}
     candidates = run.others(target, set(range(run.n)) - run.found.keys())
-    linkable = candidates[np.isin(candidates, run.linkable(target))]
-    first = yield from grow(target, Around(near), linkable)
+    allowed_neighbors = candidates[np.isin(candidates, run.allowed_neighbors(target))]
+    first = yield from grow(target, Surroundings(near), allowed_neighbors)
     rest = candidates[~np.isin(candidates, list(first.near))]
     spouses = {v: strength for v, strength in named.items() if v not in first.near}
-    begin = Around(first.near, spouses, {v: children[v] for v in spouses})
+    begin = Surroundings(first.near, spouses, {v: children[v] for v in spouses})
     return (yield from grow(target, begin, rest, with_spouses=True))
 
 
@@ -148,13 +150,13 @@ def direction_around_both(run: Run, u: int, v: int) -> tuple[int, int] | None:
     return None
 
 
-def with_neighbour(around: Around, variable: int, strength: float) -> Around:
-    """Add a neighbour; it is then no longer a spouse."""
+def with_neighbor(around: Surroundings, variable: int, strength: float) -> Surroundings:
+    """Add a neighbor; it is then no longer a spouse."""
     spouses = {v: loss for v, loss in around.spouses.items() if v != variable}
-    return Around(around.near | {variable: strength}, spouses, {v: around.children[v] for v in spouses})
+    return Surroundings(around.near | {variable: strength}, spouses, {v: around.children[v] for v in spouses})
 
 
-def without_neighbour(around: Around, variable: int) -> Around:
-    """Remove a neighbour."""
+def without_neighbor(around: Surroundings, variable: int) -> Surroundings:
+    """Remove a neighbor."""
     near = {v: loss for v, loss in around.near.items() if v != variable}
-    return Around(near, around.spouses, around.children)
+    return Surroundings(near, around.spouses, around.children)

@@ -30,7 +30,7 @@ from f2sl.constraints import Constraints
 from f2sl.data.engines import Engine
 from f2sl.graph import PDAG, apply_meek_rules
 from f2sl.learners.base import StructureLearner, named_sets
-from f2sl.learners.local.base import Neighbourhoods, WithTests, obeying
+from f2sl.learners.local.base import Neighborhoods, WithTests, apply_constraints
 from f2sl.learners.skeleton import Skeleton, constrained, from_edges, join
 from f2sl.stats.answers import IndependenceTest
 from f2sl.stats.choose import make_test
@@ -49,7 +49,7 @@ class GSBN(StructureLearner, WithTests):
         The graph learned; `dag_` orients the rest.
     blankets_ : dict of str to list of str
         The Markov blanket found for each variable, strongest first.
-    skeleton_, v_structures_, n_tests_, n_unreliable_
+    skeleton_, v_structures_, n_tests_, n_inconclusive_
         As in :class:`F2SLc`.
     separating_sets_ : dict of (str, str) to tuple of str
         Separating sets found by GSMB, or between members of blankets.
@@ -69,10 +69,10 @@ class GSBN(StructureLearner, WithTests):
         from f2sl.learners.local.grow_shrink import GSMB
 
         with self._timed("blankets"):
-            learner = GSMB(alpha=self.alpha, ci_test=self.ci_test).under(self._constraints)
+            learner = GSMB(alpha=self.alpha, ci_test=self.ci_test).with_constraints(self._constraints)
             blankets = learner.learn_all(engine)
             if self._constraints:
-                blankets = obeying(blankets, self._constraints, blankets=True)
+                blankets = apply_constraints(blankets, self._constraints, blankets=True)
         self.blankets_ = self._named(blankets, names)
         test = make_test(engine, self.alpha, self.ci_test)
         with self._timed("skeleton"):
@@ -88,13 +88,13 @@ class GSBN(StructureLearner, WithTests):
         self._keep_skeleton(skeleton, names)
         self.separating_sets_ = named_sets({**separating, **blankets.separating_sets}, names)
         self.n_tests_ = blankets.n_tests + test.n_tests
-        self.n_unreliable_ = blankets.n_unreliable + test.n_unreliable
+        self.n_inconclusive_ = blankets.n_inconclusive + test.n_inconclusive
         return graph
 
 
 def links_of_blankets(
     test: IndependenceTest,
-    blankets: Neighbourhoods,
+    blankets: Neighborhoods,
     symmetry: str,
     max_cond_vars: int | None,
     constraints: Constraints | None = None,
@@ -105,7 +105,9 @@ def links_of_blankets(
     """
     pairs = join(blankets, symmetry)
     if constraints:
-        tested = constraints.allows_link(*pairs.edges.T) & ~constraints.requires_link(*pairs.edges.T)
+        tested = constraints.allows_adjacency(*pairs.edges.T) & ~constraints.requires_adjacency(
+            *pairs.edges.T
+        )
         pairs = from_edges(pairs.n, pairs.edges[tested], pairs.strengths[tested])
     with stage("looking for links"):
         asked = [(a, b, _smaller(blankets, a, b, without=())) for a, b in pairs.edges.tolist()]
@@ -120,7 +122,7 @@ def links_of_blankets(
 
 def colliders_of_blankets(
     test: IndependenceTest,
-    blankets: Neighbourhoods,
+    blankets: Neighborhoods,
     skeleton: Skeleton,
     max_cond_vars: int | None,
     constraints: Constraints | None = None,
@@ -161,7 +163,7 @@ def along_paths(graph: PDAG) -> PDAG:
         graph = apply_meek_rules(PDAG(graph.nodes, [*graph.directed_edges, *new], rest, weights=turned))
 
 
-def _smaller(blankets: Neighbourhoods, a: int, b: int, without: tuple[int, ...]) -> Integers:
+def _smaller(blankets: Neighborhoods, a: int, b: int, without: tuple[int, ...]) -> Integers:
     """Return the smaller of two blankets, without their owners and some others; if equal, the first."""
     of_a, of_b = (np.setdiff1d(blankets.of(v)[0], [a, b, *without]) for v in (a, b))
     return of_b if len(of_b) < len(of_a) else of_a

@@ -1,4 +1,4 @@
-"""Local-to-global learning: the neighbours of each variable, then a skeleton, then directions.
+"""Local-to-global learning: the neighbors of each variable, then a skeleton, then directions.
 
 The three steps of the F2SL approach (section 5 of the paper). Any learner of parents and children can do
 the first. The third orients edges by independence tests (``orient="ci"``: FindVstructure, then Meek's rules)
@@ -19,7 +19,7 @@ from f2sl.data.engines import Engine
 from f2sl.errors import Interrupted, OptionError
 from f2sl.graph import PDAG
 from f2sl.learners.base import StructureLearner, WithScore, named_sets
-from f2sl.learners.local.base import LOCAL, LocalLearner, Neighbourhoods, WithTests, obeying
+from f2sl.learners.local.base import LOCAL, LocalLearner, Neighborhoods, WithTests, apply_constraints
 from f2sl.learners.skeleton import Skeleton, constrained, join
 from f2sl.stats.choose import kind_of_engine, make_score, make_test
 
@@ -38,7 +38,7 @@ class FromLocal(StructureLearner):
         The parents and children found for each variable, strongest first, before the sets were joined.
     skeleton_ : PDAG
         All edges, undirected, weighted by their strength.
-    n_tests_, n_unreliable_ : int
+    n_tests_, n_inconclusive_ : int
         Number of independence tests, and of inconclusive ones.
     local_learner_ : LocalLearner
         The learner of the first step, with its options.
@@ -53,7 +53,7 @@ class FromLocal(StructureLearner):
 
     @property
     def strength_unit(self) -> str:  # type: ignore[override]
-        """Unit of the edge weights: that of the learner of neighbours, after `fit`."""
+        """Unit of the edge weights: that of the learner of neighbors, after `fit`."""
         return self.local_learner_.strength_unit if hasattr(self, "local_learner_") else "strength"
 
     def problems(self) -> Iterator[Note]:
@@ -79,8 +79,10 @@ class FromLocal(StructureLearner):
         return learner
 
     def _learn(self, engine: Engine, names: tuple[str, ...]) -> PDAG:
-        self.local_learner_ = self._local_learner().settle(kind_of_engine(engine)).under(self._constraints)
-        with self._timed("neighbours"):
+        self.local_learner_ = (
+            self._local_learner().resolve_auto(kind_of_engine(engine)).with_constraints(self._constraints)
+        )
+        with self._timed("neighbors"):
             sets, interrupted = self._sets_of_all(engine)
         skeleton = self._join(sets, names)
         with self._timed("skeleton"):
@@ -101,22 +103,22 @@ class FromLocal(StructureLearner):
         """Orient the edges of the skeleton."""
         raise NotImplementedError
 
-    def _sets_of_all(self, engine: Engine) -> tuple[Neighbourhoods, bool]:
+    def _sets_of_all(self, engine: Engine) -> tuple[Neighborhoods, bool]:
         """Learn the sets of all variables; return also whether Ctrl-C interrupted it."""
         try:
             return self.local_learner_.learn_all(engine), False
         except Interrupted as interrupt:
             return interrupt.finished, True
 
-    def _join(self, sets: Neighbourhoods, names: tuple[str, ...]) -> Skeleton:
+    def _join(self, sets: Neighborhoods, names: tuple[str, ...]) -> Skeleton:
         """Join the sets of all variables to a skeleton, and store the numbers of tests."""
         with self._timed("skeleton"):
             if self._constraints:
-                sets = obeying(sets, self._constraints)
+                sets = apply_constraints(sets, self._constraints)
             self.pc_ = self._named(sets, names)
             skeleton = constrained(join(sets, self.symmetry), self._constraints)
             self._keep_skeleton(skeleton, names)
-            self.n_tests_, self.n_unreliable_ = sets.n_tests, sets.n_unreliable
+            self.n_tests_, self.n_inconclusive_ = sets.n_tests, sets.n_inconclusive
             return skeleton
 
 
@@ -130,7 +132,7 @@ class WithColliders(FromLocal, WithTests):
         test = make_test(engine, self.alpha, self.ci_test)
         found = find_v_structures(skeleton, test, self.max_cond_vars, self._constraints)
         self.n_tests_ += test.n_tests
-        self.n_unreliable_ += test.n_unreliable
+        self.n_inconclusive_ += test.n_inconclusive
         return found
 
 
@@ -164,7 +166,7 @@ class OrientedByScore(FromLocal, WithScore):
     graph_ : PDAG
         CPDAG of the best DAG found. An edge of the skeleton may be missing in it.
     separating_sets_ : mapping of (str, str) to tuple of str
-        Separating sets that the learner of neighbours found.
+        Separating sets that the learner of neighbors found.
     score_ : float
         The log score of `dag_`, structure prior included.
     n_steps_, n_families_ : int
@@ -179,7 +181,7 @@ class OrientedByScore(FromLocal, WithScore):
 
 
 class LocalToGlobal(OrientedByTests, OrientedByScore):
-    """Learn the neighbours of each variable, then a skeleton, then directions.
+    """Learn the neighbors of each variable, then a skeleton, then directions.
 
     It has `v_structures_` with ``orient="ci"``, and `score_`, `n_steps_` and `n_families_` with
     ``orient="score"``.

@@ -7,7 +7,7 @@ from f2sl.learners.local_to_global import FromLocal, OrientedByScore, OrientedBy
 
 
 class WithMMPC(FromLocal, WithTests):
-    """Base class of local-to-global learners with MMPC for the neighbours of each variable."""
+    """Base class of local-to-global learners with MMPC for the neighbors of each variable."""
 
     pc = "mmpc"
     shared_options = ("alpha", "max_cond_vars", "ci_test")

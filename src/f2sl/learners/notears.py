@@ -64,8 +64,8 @@ class NOTEARS(ByWeights):
     Examples
     --------
     >>> import f2sl
-    >>> network = f2sl.random_network(variables=5, edges=5, kind="number", seed=1)
-    >>> model = f2sl.NOTEARS().fit(network.sample(1000, seed=1))
+    >>> network = f2sl.random_network(variables=5, edges=5, kind="continuous", random_state=1)
+    >>> model = f2sl.NOTEARS().fit(network.sample(1000, random_state=1))
     >>> model.graph_ == network.graph
     True
     """
@@ -86,7 +86,7 @@ class NOTEARS(ByWeights):
         deviations = np.sqrt(engine.variances)
         scale = np.ones_like(deviations) if self.standardize else self._checked_scale(deviations)
         search = _Search(engine.correlations * np.outer(scale, scale))
-        self._possible = self._constraints.some(members).matrix()
+        self._possible = self._constraints.restrict_to(members).matrix()
         with (
             one_blas_thread(of_scipy=True),
             self._timed("optimisation"),
@@ -129,17 +129,17 @@ class NOTEARS(ByWeights):
 
     def _remarks(self, engine: Moments) -> list[Note]:
         """Return notes for the user about the optimisation."""
-        told = []
+        messages = []
         if self._deadline.stopped:
             self._deadline.undone = f"the weights were not acyclic (h = {self.h_:.1g})"
         elif self.constraint == "expm" and self.h_ > self.h_tol:
             ended = f" ended the search before the weights were acyclic (h = {self.h_:.1g})"
-            told.append(Note("no-convergence", Use("max_iter"), " or ", Use("rho_max"), ended))
+            messages.append(Note("no-convergence", Use("max_iter"), " or ", Use("rho_max"), ended))
         if not self.standardize:
-            told += self._told_scales(engine.variances)
-        return told
+            messages += self._describe_scales(engine.variances)
+        return messages
 
-    def _told_scales(self, variances: Floats) -> list[Note]:
+    def _describe_scales(self, variances: Floats) -> list[Note]:
         """Return a note that units may have influenced the result, if they may have."""
         if not len(variances) or variances.max() <= OTHER_SCALE * variances.min():
             return []

@@ -44,5 +44,5 @@ def orient_by_score(
 
 def weighted_dag(skeleton: Skeleton, names: tuple[str, ...], arrows: Integers) -> DAG:
     """Return a DAG of arrows among a skeleton's edges, with the skeleton's strengths."""
-    weights = skeleton.strengths[skeleton.places(*arrows.T)]
+    weights = skeleton.strengths[skeleton.positions(*arrows.T)]
     return DAG.from_arrays(names, arrows, weights_directed=weights)

@@ -1,7 +1,7 @@
 """PC-stable, the standard constraint-based learner (Colombo and Maathuis 2014).
 
-Start with all pairs linked. At level 0, 1, 2, ... remove a link if some set of that many neighbours of one
-of its ends makes the two independent. Neighbours are those at the beginning of the level, so that the order
+Start with all pairs linked. At level 0, 1, 2, ... remove a link if some set of that many neighbors of one
+of its ends makes the two independent. Neighbors are those at the beginning of the level, so that the order
 of the tests does not matter; this is what makes PC *stable*. Then every unshielded triple A - C - D whose
 separating set does not contain C is a collider, and Meek's rules orient what follows.
 
@@ -50,7 +50,7 @@ class PCStable(StructureLearner, WithTests):
         conditioning variables.
     separating_sets_ : dict of (str, str) to tuple of str
         Separating set of each unlinked pair for which one was found; names of a pair in ascending order.
-    v_structures_, n_tests_, n_unreliable_
+    v_structures_, n_tests_, n_inconclusive_
         As in :class:`F2SLc`.
 
     Examples
@@ -70,12 +70,12 @@ class PCStable(StructureLearner, WithTests):
         if not self._deadline.stopped:
             with self._timed("orientation"), keeping("the edges were not directed"):
                 if self._constraints:
-                    found = with_forbidden_links(found, test, self.max_cond_vars, self._constraints)
+                    found = with_forbidden_adjacencies(found, test, self.max_cond_vars, self._constraints)
                 graph = self._oriented_by(unseparated_colliders(found), found.skeleton, names)
         graph = self._as_graph(found.skeleton, names) if graph is None else graph
         self._keep_skeleton(found.skeleton, names)
         self.separating_sets_ = named_sets(found.separating_sets, names)
-        self.n_tests_, self.n_unreliable_ = test.n_tests, test.n_unreliable
+        self.n_tests_, self.n_inconclusive_ = test.n_tests, test.n_inconclusive
         return graph
 
 
@@ -93,28 +93,28 @@ def stable_skeleton(
     a, b = np.triu_indices(n, 1)
     rules = Constraints.none(n) if constraints is None else constraints
     if rules:
-        a, b = np.column_stack([a, b])[rules.allows_link(a, b)].T
+        a, b = np.column_stack([a, b])[rules.allows_adjacency(a, b)].T
     separating: dict[tuple[int, int], tuple[int, ...]] = {}
     with stage("testing pairs") as advance:
         alone = test.ask(a, b, np.empty((len(a), 0), np.int64))
         advance(1.0)
-    apart = (alone.answer == INDEPENDENT) & ~rules.requires_link(a, b)
+    apart = (alone.answer == INDEPENDENT) & ~rules.requires_adjacency(a, b)
     separating.update(dict.fromkeys(zip(a[apart].tolist(), b[apart].tolist(), strict=True), ()))
     edges = np.column_stack([a, b])[~apart]
     strengths = np.nan_to_num(alone.strength[~apart])
     level = 0
-    with keeping("links were not tested with larger sets of neighbours, and no edges were directed"):
+    with keeping("links were not tested with larger sets of neighbors, and no edges were directed"):
         while max_cond_vars is None or level < max_cond_vars:
             level += 1
             skeleton = from_edges(n, edges, strengths)
             if np.diff(skeleton.start).max(initial=0) <= level:
                 break
             owners = [v for v in range(n) if skeleton.start[v + 1] - skeleton.start[v] > level]
-            with stage(f"testing with {level} of the neighbours"):
+            with stage(f"testing with {level} of the neighbors"):
                 near = [skeleton.adjacent_to(v) for v in owners]
                 # Required links need no test, and their ends may be part of separating sets.
                 open_to_tests = (
-                    around[~rules.requires_link(np.full(len(around), v), around)]
+                    around[~rules.requires_adjacency(np.full(len(around), v), around)]
                     for v, around in zip(owners, near, strict=True)
                 )
                 searches = (
@@ -132,12 +132,12 @@ def stable_skeleton(
     return StableSkeleton(constrained(from_edges(n, edges, strengths), rules), separating)
 
 
-def with_forbidden_links(
+def with_forbidden_adjacencies(
     found: StableSkeleton, test: IndependenceTest, max_cond_vars: int | None, rules: Constraints
 ) -> StableSkeleton:
-    """Add separating sets of forbidden links with a common neighbour, which no level has tested.
+    """Add separating sets of forbidden links with a common neighbor, which no level has tested.
 
-    This matters only if the directions of their links to that neighbour are open.
+    This matters only if the directions of their links to that neighbor are open.
     """
     from f2sl.learners.local.lockstep import answer_all, together
     from f2sl.learners.local.subset_search import separations
@@ -146,7 +146,7 @@ def with_forbidden_links(
     skeleton = found.skeleton
     triples = unshielded_triples(skeleton)
     ends = np.unique(triples[rules.may_be_tested(triples)][:, ::2], axis=0)
-    pairs = [(a, d) for a, d in ends[~rules.allows_link(*ends.T)].tolist()]
+    pairs = [(a, d) for a, d in ends[~rules.allows_adjacency(*ends.T)].tolist()]
     with stage("testing around forbidden links"):
         searches = (
             separations(test, a, np.array([d]), skeleton.adjacent_to(near), max_cond_vars, known=0.0)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from f2sl._arrays import Integers
-from f2sl.data.column import NUMBER, STATES
+from f2sl.data.column import CONTINUOUS, DISCRETE
 from f2sl.data.memory.table import MemoryTable
 from f2sl.data.table import Table
 from f2sl.errors import DataError, F2SLWarning
@@ -47,14 +47,14 @@ class Resampling:
     method : {"bootstrap", "subsample"}
         As many rows as there are, drawn with replacement; or a half of them, replicates 2k and 2k + 1 the two
         halves of one division.
-    seed : int
+    random_state : int
         Each replicate, or pair of halves, has a sequence of random numbers of its own.
     """
 
     learner: StructureLearner
     nodes: tuple[str, ...]
     method: str
-    seed: int
+    random_state: int
 
     def rows(self, number: int, n_rows: int) -> Integers:
         """Return the rows of a replicate, ascending.
@@ -62,12 +62,12 @@ class Resampling:
         Examples
         --------
         >>> import f2sl
-        >>> halves = Resampling(f2sl.F2SLc(), (), "subsample", seed=1)
+        >>> halves = Resampling(f2sl.F2SLc(), (), "subsample", random_state=1)
         >>> np.union1d(halves.rows(4, 8), halves.rows(5, 8)).tolist()
         [0, 1, 2, 3, 4, 5, 6, 7]
         """
         part, half = (number, 0) if self.method == BOOTSTRAP else divmod(number, 2)
-        drawn = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(part,)))
+        drawn = np.random.default_rng(np.random.SeedSequence(self.random_state, spawn_key=(part,)))
         if self.method == BOOTSTRAP:
             return np.sort(drawn.integers(n_rows, size=n_rows))
         size = n_rows // 2
@@ -108,8 +108,8 @@ class Resampling:
 
     def links_of(self, graph: PDAG) -> Integers:
         """Number the links of a graph, ascending."""
-        n, place = len(self.nodes), {name: i for i, name in enumerate(self.nodes)}
-        where = np.array([place[name] for name in graph.nodes], np.int64)
+        n, position = len(self.nodes), {name: i for i, name in enumerate(self.nodes)}
+        where = np.array([position[name] for name in graph.nodes], np.int64)
         arrows, lines = where[graph.directed_array], where[graph.undirected_array]
         marks = np.where(arrows[:, 0] < arrows[:, 1], FORWARD, BACKWARD)
         marks = np.concatenate([marks, np.full(len(lines), UNDIRECTED)])
@@ -129,19 +129,19 @@ def gathered(table: Table, rows: Integers) -> MemoryTable:
             found.append(part[rows[(rows >= start) & (rows < start + len(part))] - start])
             start += len(part)
         values.append(np.concatenate(found))
-        missing = np.isnan(values[i]) if column.kind == NUMBER else values[i] == len(column.states)
-        columns.append(column._replace(gaps=int(missing.sum())))
+        missing = np.isnan(values[i]) if column.kind == CONTINUOUS else values[i] == len(column.states)
+        columns.append(column._replace(missing=int(missing.sum())))
     codes, numbers = (
         np.array([values[i] for i in table.of_kind(kind)], dtype).reshape(-1, len(rows))
-        for kind, dtype in ((STATES, np.uint16), (NUMBER, np.float64))
+        for kind, dtype in ((DISCRETE, np.uint16), (CONTINUOUS, np.float64))
     )
     return MemoryTable(tuple(columns), codes, numbers.astype(np.float64))
 
 
 def _varying(table: MemoryTable) -> list[int]:
     """Return the columns that can be used: numbers vary, and some values are present."""
-    keep = table.gaps < table.n_rows
-    of_numbers = [i for i in table.of_kind(NUMBER) if keep[i]]
-    numbers = table.numbers[table.places[of_numbers]]
+    keep = table.missing < table.n_rows
+    of_numbers = [i for i in table.of_kind(CONTINUOUS) if keep[i]]
+    numbers = table.numbers[table.positions[of_numbers]]
     keep[of_numbers] = np.nanmin(numbers, axis=1) < np.nanmax(numbers, axis=1)
     return np.flatnonzero(keep).tolist()

@@ -14,7 +14,7 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl.constraints import Constraints
-from f2sl.learners.local.base import Neighbourhoods
+from f2sl.learners.local.base import Neighborhoods
 
 
 @dataclass(frozen=True)
@@ -22,28 +22,28 @@ class Skeleton:
     """Undirected graph over variables 0 to n - 1.
 
     `edges` has one row (a, b) with a < b for each edge, in ascending order; `strengths` has the strength of
-    each link, NaN if unknown. The neighbours of v are ``neighbours[start[v]:start[v + 1]]``, ascending.
+    each link, NaN if unknown. The neighbors of v are ``neighbors[start[v]:start[v + 1]]``, ascending.
     """
 
     n: int
     edges: Integers
     strengths: Floats
     start: Integers
-    neighbours: Integers
+    neighbors: Integers
 
     def adjacent_to(self, variable: int) -> Integers:
-        """Neighbours of one variable, ascending."""
-        return self.neighbours[self.start[variable] : self.start[variable + 1]]
+        """Neighbors of one variable, ascending."""
+        return self.neighbors[self.start[variable] : self.start[variable + 1]]
 
     def linked(self, first: Integers, second: Integers) -> np.ndarray:
         """Return for each pair whether it is an edge."""
         if not len(self.edges):
             return np.zeros(len(first), np.bool_)
-        place = np.minimum(self.places(first, second), len(self.edges) - 1)
+        position = np.minimum(self.positions(first, second), len(self.edges) - 1)
         low, high = np.minimum(first, second), np.maximum(first, second)
-        return np.asarray((self.edges[place, 0] == low) & (self.edges[place, 1] == high))
+        return np.asarray((self.edges[position, 0] == low) & (self.edges[position, 1] == high))
 
-    def places(self, first: Integers, second: Integers) -> Integers:
+    def positions(self, first: Integers, second: Integers) -> Integers:
         """Return the place of each pair among the edges, or where it would have to be inserted."""
         wanted = np.minimum(first, second) * self.n + np.maximum(first, second)
         return np.searchsorted(self.edges[:, 0] * self.n + self.edges[:, 1], wanted)
@@ -55,7 +55,7 @@ class Skeleton:
         return from_edges(self.n, edges[order], np.concatenate([self.strengths, strengths])[order])
 
 
-def join(sets: Neighbourhoods, symmetry: str = "and") -> Skeleton:
+def join(sets: Neighborhoods, symmetry: str = "and") -> Skeleton:
     """Join PC sets into a skeleton by the AND or the OR rule."""
     n = len(sets.start) - 1
     owner = np.repeat(np.arange(n), np.diff(sets.start))
@@ -81,7 +81,7 @@ def constrained(skeleton: Skeleton, constraints: Constraints) -> Skeleton:
     """
     if not constraints:
         return skeleton
-    kept = constraints.allows_link(*skeleton.edges.T)
+    kept = constraints.allows_adjacency(*skeleton.edges.T)
     required = np.unique(np.sort(constraints.required, axis=1), axis=0)
     new = required[~skeleton.linked(*required.T)]
     left = from_edges(skeleton.n, skeleton.edges[kept], skeleton.strengths[kept])

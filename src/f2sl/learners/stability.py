@@ -66,7 +66,7 @@ def takes_long(table: Table, one_matrix: bool = False) -> bool:
     columns = int(np.maximum(table.cardinalities - 1, 1).sum())
     work = min(table.n_rows, MOST_ROWS) * columns**2
     most = MOST_OF_MATRIX if one_matrix else MOST_INCOMPLETE
-    return columns > MOST_COLUMNS or bool(table.gaps.any() and work > most)
+    return columns > MOST_COLUMNS or bool(table.missing.any() and work > most)
 
 
 def weakly_decided(
@@ -102,7 +102,7 @@ def weakly_decided(
     names = np.array(cpdag.nodes, object)
     arrows, known = in_question(cpdag, rules), cpdag.directed_array
     known = known[~rules.allows(known[:, 1], known[:, 0])]
-    resampling = Resampling(learner, (*cpdag.nodes, *table.merged), BOOTSTRAP, seed=0)
+    resampling = Resampling(learner, (*cpdag.nodes, *table.merged), BOOTSTRAP, random_state=0)
     links = [resampling.links_of(PDAG(cpdag.nodes, [arrow])) for arrow in names[arrows].tolist()]
     left = np.concatenate([np.empty(0, np.int64), *links])
     sample = sampled(table)

@@ -2,17 +2,17 @@
 
 1. *Blankets.* Two variables are linked if they are correlated given all others (`local/tc_blankets.py`). The
    links are those of the network and those between *spouses*, the parents of a common child.
-2. *Spouses.* A link X - Y whose ends have common neighbours may be a link of spouses. Then some set of common
-   neighbours, the *collider set*, contains all common children and those of their descendants that are common
-   neighbours, and the other neighbours of X (or Y) separate the two. Descendants of the collider set among
+2. *Spouses.* A link X - Y whose ends have common neighbors may be a link of spouses. Then some set of common
+   neighbors, the *collider set*, contains all common children and those of their descendants that are common
+   neighbors, and the other neighbors of X (or Y) separate the two. Descendants of the collider set among
    these others may have to be left out as well: those that it leads to around X, Y and their common
-   neighbours.
+   neighbors.
 3. *Directions.* A link separated in this way is removed, and X -> Z <- Y for each Z of its collider set. Then
    Meek's rules are applied.
 
 Sets to leave out are tried by increasing size, from one variable up to `max_left_out`: collider sets alone
-first, and sets of one size in the order of names. The neighbours used are those of the end with fewer
-neighbours of its own (if equal, of the earlier name).
+first, and sets of one size in the order of names. The neighbors used are those of the end with fewer
+neighbors of its own (if equal, of the earlier name).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class TC(StructureLearner):
 
     Attributes
     ----------
-    graph_, skeleton_, v_structures_, n_tests_, n_unreliable_
+    graph_, skeleton_, v_structures_, n_tests_, n_inconclusive_
         As in :class:`F2SLc`.
     blankets_ : dict of str to list of str
         The Markov blanket found for each variable, strongest first.
@@ -61,7 +61,7 @@ class TC(StructureLearner):
     """
 
     strength_unit = "-log10 p"
-    takes = ("number",)
+    takes = ("continuous",)
 
     alpha: float = option("alpha")
     max_left_out: int = option("max_left_out")
@@ -74,39 +74,39 @@ class TC(StructureLearner):
         moral, apart = join(blankets), None
         with self._timed("spouses"), keeping("spouses are linked as well, and no edges were directed"):
             apart = separated_spouses(test, moral, self.max_left_out, self._constraints)
-        links, triples = without_spouses(moral, apart or {})
-        skeleton = constrained(links, self._constraints)
+        adjacencies, triples = without_spouses(moral, apart or {})
+        skeleton = constrained(adjacencies, self._constraints)
         with self._timed("orientation"):
             graph = self._oriented_by(triples, skeleton, names)
         self._keep_skeleton(skeleton, names)
         self.separating_sets_ = named_sets(apart or {}, names)
         self.n_tests_ = blankets.n_tests + test.n_tests
-        self.n_unreliable_ = test.n_unreliable
+        self.n_inconclusive_ = test.n_inconclusive
         return graph
 
 
 def separated_spouses(
     test: IndependenceTest, moral: Skeleton, max_left_out: int, constraints: Constraints | None = None
 ) -> Separated:
-    """Return the links of a moral graph that neighbours of their ends separate, each with the first set.
+    """Return the links of a moral graph that neighbors of their ends separate, each with the first set.
 
     Required links are not tested, and forbidden ones only if the test may direct others.
     """
     around = [set(moral.adjacent_to(v).tolist()) for v in range(moral.n)]
     tested = moral.edges
     if constraints:
-        tested = tested[~constraints.requires_link(*tested.T)]
+        tested = tested[~constraints.requires_adjacency(*tested.T)]
     edges = [(x, y) for x, y in tested.tolist() if around[x] & around[y]]
     if constraints:
-        edges = [(x, y) for x, y in edges if _may_tell(constraints, x, y, around[x] & around[y])]
-    with stage("telling spouses from neighbours"):
+        edges = [(x, y) for x, y in edges if _may_direct(constraints, x, y, around[x] & around[y])]
+    with stage("telling spouses from neighbors"):
         searches = (_separating_set(test, around, x, y, max_left_out) for x, y in edges)
         found = answer_all(together(searches), test)
     return {edge: given for edge, given in zip(edges, found, strict=True) if given is not None}
 
 
-def _may_tell(constraints: Constraints, x: int, y: int, common: set[int]) -> bool:
-    """Return whether a test of x and y can decide anything about them and their common neighbours."""
+def _may_direct(constraints: Constraints, x: int, y: int, common: set[int]) -> bool:
+    """Return whether a test of x and y can decide anything about them and their common neighbors."""
     return bool(constraints.may_be_tested(np.array([(x, z, y) for z in common])).any())
 
 
@@ -126,7 +126,7 @@ def without_spouses(moral: Skeleton, apart: Separated) -> tuple[Skeleton, Intege
 def _separating_set(
     test: IndependenceTest, around: list[set[int]], x: int, y: int, max_left_out: int
 ) -> Search[tuple[int, ...] | None]:
-    """Find a set that separates two linked variables: the neighbours of one without one, two, ... of them."""
+    """Find a set that separates two linked variables: the neighbors of one without one, two, ... of them."""
     for _, sets in groupby(spouse_tests(around, x, y, max_left_out), len):
         given = np.array(list(sets), np.int64)
         asked = np.full(len(given), x), np.full(len(given), y), given, np.zeros(len(given))
@@ -140,7 +140,7 @@ def _separating_set(
 def spouse_tests(around: list[set[int]], x: int, y: int, max_left_out: int) -> Iterator[tuple[int, ...]]:
     """List the conditioning sets that test whether a linked pair are spouses, the largest first.
 
-    They are the neighbours of the end with fewer neighbours of its own, without one, two, ... of them.
+    They are the neighbors of the end with fewer neighbors of its own, without one, two, ... of them.
     """
     common = around[x] & around[y]
     own = min(around[x] - common - {y}, around[y] - common - {x}, key=len)

@@ -6,11 +6,11 @@ A and D can be separated without C and are dependent once C is known. The three 
 
 1. A independent of D given C: not a v-structure.
 2. A independent of D, and dependent given C: a v-structure.
-3. Some subset S of the neighbours of A or of D, without C, makes A and D independent, and
+3. Some subset S of the neighbors of A or of D, without C, makes A and D independent, and
    they are dependent given S and C: a v-structure.
 
 An inconclusive test separates nothing, and counts as dependence where a step requires dependence. Tests are
-made in batches, one size of conditioning set after another. The neighbours of A are those in the skeleton,
+made in batches, one size of conditioning set after another. The neighbors of A are those in the skeleton,
 that is, PC(A) after the symmetry rule; the paper does not say which it means.
 
 If v-structures claim opposite directions for one edge, the majority decides; in a tie the edge stays
@@ -41,9 +41,9 @@ from f2sl.stats.answers import INDEPENDENT, SUBSETS_AT_A_TIME, IndependenceTest,
 TESTS_PER_BATCH = 200_000
 """Number of tests in one batch for the engine: enough for all threads, and bounded in memory."""
 MEMBERS_AT_A_TIME = 1_000_000
-"""Neighbours of both ends of some pairs, listed for all of these pairs at a time."""
+"""Neighbors of both ends of some pairs, listed for all of these pairs at a time."""
 TRIPLES_PER_PART = 500_000
-"""Number of triples in one batch: a variable with many neighbours has far more in all."""
+"""Number of triples in one batch: a variable with many neighbors has far more in all."""
 
 NOTHING = -1
 """Stands for no variable."""
@@ -68,26 +68,26 @@ def triples_in_parts(skeleton: Skeleton, size: int | None = None) -> Iterator[tu
     A part comes from at most `size` paths A - C - D, unless those of one A are more. The share is that of
     the paths, for reporting progress.
     """
-    n, start, neighbours = skeleton.n, skeleton.start, skeleton.neighbours
+    n, start, neighbors = skeleton.n, skeleton.start, skeleton.neighbors
     owner = np.repeat(np.arange(n), np.diff(start))
-    # Each link is there twice, as A's neighbour C and as C's neighbour A. Sorted by their other ends, the
+    # Each link is there twice, as A's neighbor C and as C's neighbor A. Sorted by their other ends, the
     # links come in the order of these twins: twin[l] is the place of A in C's list, if l is that of C in
-    # A's. The neighbours of C after A, hence all D > A, are those from there to the end of C's list. No path
+    # A's. The neighbors of C after A, hence all D > A, are those from there to the end of C's list. No path
     # is listed before it is needed: `paths` only counts those of all A before each.
-    twin = np.lexsort((owner, neighbours))
-    beyond = start[neighbours + 1] - twin - 1
+    twin = np.lexsort((owner, neighbors))
+    beyond = start[neighbors + 1] - twin - 1
     paths = np.concatenate([[0], np.cumsum(beyond)])[start]
     first = 0
     while paths[first] < paths[-1]:
         last = n
         if size is not None:
             last = max(first + 1, int(np.searchsorted(paths, paths[first] + size, side="right")) - 1)
-        links = slice(start[first], start[last])
-        repeats = beyond[links]
-        a, c = (np.repeat(ends[links], repeats) for ends in (owner, neighbours))
+        edges = slice(start[first], start[last])
+        repeats = beyond[edges]
+        a, c = (np.repeat(ends[edges], repeats) for ends in (owner, neighbors))
         # `within` counts 0, 1, ... for each link A - C: which of the D it is.
         within = np.arange(len(a)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
-        d = neighbours[np.repeat(twin[links] + 1, repeats) + within]
+        d = neighbors[np.repeat(twin[edges] + 1, repeats) + within]
         apart = ~skeleton.linked(a, d)
         triples = np.column_stack([a[apart], c[apart], d[apart]])
         # They come by (A, C, D), and the sort is stable: by (A, D, C) afterwards.
@@ -119,7 +119,7 @@ def find_v_structures(
                 is_collider[found] = True
                 advance(share * part)
             colliders.append(triples[is_collider])
-            separated.settle()
+            separated.resolve_auto()
     return VStructures(np.concatenate(colliders), separated.finish())
 
 
@@ -145,7 +145,7 @@ def _colliders(
     yield 0.1, left[apart[pair_of]]
     left = left[~apart[pair_of]]
 
-    # Step 3: separated by some of the neighbours of either.
+    # Step 3: separated by some of the neighbors of either.
     for size in range(1, most + 1):
         if not len(left):
             break
@@ -170,7 +170,7 @@ def _search_subsets(
     is_collider = np.zeros(len(triples), np.bool_)
     pairs, pair_of = _pairs(triples)
     first_triple = np.searchsorted(pair_of, np.arange(len(pairs) + 1))
-    # If neither variable of a pair has `size` neighbours, there is no set to try. If there is only one C,
+    # If neither variable of a pair has `size` neighbors, there is no set to try. If there is only one C,
     # it does not count.
     alone = np.where(np.diff(first_triple) == 1, triples[first_triple[:-1], 1], NOTHING)
     others = np.diff(skeleton.start)[pairs] - (alone != NOTHING)[:, None]
@@ -214,21 +214,21 @@ def _candidate_sets(
 ) -> Iterator[tuple[Integers, Integers]]:
     """Yield sets to try for pairs (A, D), in parts: the places of their pairs, and the sets.
 
-    They are the subsets of A's neighbours and then of D's, pair after pair, that allow a reliable test. A set
+    They are the subsets of A's neighbors and then of D's, pair after pair, that allow a reliable test. A set
     that separates A and D must not contain C; with several C between them, a set that contains one of them
     may still serve the others. `alone` has the C of the pairs with only one, and NOTHING for the others.
     """
-    # Each pair has two sides, A and D: side s belongs to pair s // 2, and `members` has the neighbours of all
+    # Each pair has two sides, A and D: side s belongs to pair s // 2, and `members` has the neighbors of all
     # sides one after another, without those that no reliable test can have.
     of_sides = pairs.ravel()
     lengths = np.diff(skeleton.start)[of_sides]
     side, within = _unrolled(lengths)
-    members = skeleton.neighbours[skeleton.start[of_sides][side] + within]
+    members = skeleton.neighbors[skeleton.start[of_sides][side] + within]
     weights = test.configurations(members[:, None])
-    room = np.repeat(test.max_configurations(*pairs.T), 2)
-    usable = (members != alone[side // 2]) & (weights <= room[side])
+    max_sizes = np.repeat(test.max_configurations(*pairs.T), 2)
+    usable = (members != alone[side // 2]) & (weights <= max_sizes[side])
     side, members, weights = side[usable], members[usable], weights[usable]
-    # Subsets of D's neighbours that are all A's as well have been tried before.
+    # Subsets of D's neighbors that are all A's as well have been tried before.
     again = (side % 2 == 1) & skeleton.linked(pairs[side // 2, 0], members)
     start = np.searchsorted(side, np.arange(len(of_sides) + 1))
     lengths = np.diff(start)
@@ -238,18 +238,18 @@ def _candidate_sets(
     fewest = np.ones(len(of_sides))
     np.multiply.at(fewest, side[smallest], weights[smallest])
     n_subsets = np.array([comb(n, size) for n in range(int(lengths.max(initial=0)) + 1)], np.float64)
-    n_sets = np.where(fewest <= room, n_subsets[lengths], 0.0)
+    n_sets = np.where(fewest <= max_sizes, n_subsets[lengths], 0.0)
     for first, last in _ranges(n_sets, SUBSETS_AT_A_TIME):
         own = first + np.flatnonzero(n_sets[first:last])
         # Places in `members`, for all sides with as many members at once.
         found: Iterable[tuple[Integers, Integers]] = (
             (
-                np.repeat(group, len(places)),
-                (start[group][:, None, None] + places).reshape(-1, size),
+                np.repeat(group, len(positions)),
+                (start[group][:, None, None] + positions).reshape(-1, size),
             )
             for n in np.unique(lengths[own]).tolist()
             for group in [own[lengths[own] == n]]
-            for places in subsets(np.arange(n), size)
+            for positions in subsets(np.arange(n), size)
         )
         if len(own) > 1:  # of one alone there may be too many sets to hold at a time
             sides, chosen = (np.concatenate(part) for part in zip(*found, strict=True))
@@ -257,7 +257,7 @@ def _candidate_sets(
             found = [(sides[order], chosen[order])]
         for sides, chosen in found:
             sets = members[chosen]
-            wanted = (test.configurations(sets) <= room[sides]) & ~again[chosen].all(axis=1)
+            wanted = (test.configurations(sets) <= max_sizes[sides]) & ~again[chosen].all(axis=1)
             yield sides[wanted] // 2, sets[wanted]
 
 
@@ -315,9 +315,9 @@ def directions(triples: Integers) -> list[tuple[int, int]]:
     u, v = np.divmod(keys, n)
     back = v * n + u
     at = np.minimum(np.searchsorted(keys, back), len(keys) - 1)
-    settled = n_claims > np.where(keys[at] == back, n_claims[at], 0)
+    resolved = n_claims > np.where(keys[at] == back, n_claims[at], 0)
     order = np.lexsort((keys, -n_claims))
-    order = order[settled[order]]
+    order = order[resolved[order]]
     return list(zip(u[order].tolist(), v[order].tolist(), strict=True))
 
 
@@ -342,25 +342,25 @@ def pattern_of(
     edge_of = {(a, b): e for e, (a, b) in enumerate(skeleton.edges.tolist())}
     guard = _guard(skeleton, [])
     arrows: list[tuple[int, int]] = []
-    places: list[int] = []
+    positions: list[int] = []
     loose = np.ones(len(skeleton.edges), np.bool_)
     forced: list[tuple[int, int]] = []
     if constraints:
         forced, triples = _forced(skeleton, constraints), triples[agreeing(skeleton, triples, constraints)]
     one_way = set(forced)
     for u, v in dict.fromkeys([*forced, *directions(triples)]):
-        place = edge_of[min(u, v), max(u, v)]
+        position = edge_of[min(u, v), max(u, v)]
         fits = guard.add(u, v)
         if fits:
             arrows.append((u, v))
-            places.append(place)
+            positions.append(position)
         if fits or (u, v) in one_way:
-            loose[place] = False
+            loose[position] = False
     return PDAG.from_arrays(
         names,
         np.array(arrows, np.int64).reshape(-1, 2),
         skeleton.edges[loose],
-        weights_directed=skeleton.strengths[places],
+        weights_directed=skeleton.strengths[positions],
         weights_undirected=skeleton.strengths[loose],
     )
 

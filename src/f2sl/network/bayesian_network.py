@@ -41,7 +41,7 @@ from numpy.typing import ArrayLike
 
 from f2sl._notes import Note
 from f2sl._owners import refuse_unknown
-from f2sl.data.column import NUMBER, STATES
+from f2sl.data.column import CONTINUOUS, DISCRETE
 from f2sl.errors import GraphError, unknown_name
 from f2sl.graph import DAG
 from f2sl.network.checks import (
@@ -106,7 +106,7 @@ class BayesianNetwork:
     ... )
     >>> net
     BayesianNetwork(2 variables, 1 edge, 3 parameters)
-    >>> net.sample(3, seed=1)["out"].tolist()
+    >>> net.sample(3, random_state=1)["out"].tolist()
     ['no', 'no', 'yes']
 
     How loud the barking is, in decibels: about 40 or 20, with a variance of 16 in either case.
@@ -114,7 +114,7 @@ class BayesianNetwork:
     >>> net = BayesianNetwork(
     ...     graph, {"out": ["yes", "no"]}, {"out": [0.15, 0.85]}, equations={"bark": ([40, 20], [], 16)}
     ... )
-    >>> net.sample(3, seed=1)["bark"].round(1).tolist()
+    >>> net.sample(3, random_state=1)["bark"].round(1).tolist()
     [18.3, 21.1, 40.1]
     """
 
@@ -203,8 +203,8 @@ class BayesianNetwork:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """Kind of each variable, ``"states"`` or ``"number"``, in their order."""
-        return tuple(STATES if name in self._states else NUMBER for name in self.variables)
+        """Kind of each variable, ``"discrete"`` or ``"continuous"``, in their order."""
+        return tuple(DISCRETE if name in self._states else CONTINUOUS for name in self.variables)
 
     @property
     def states(self) -> dict[str, tuple[str, ...]]:
@@ -260,31 +260,31 @@ class BayesianNetwork:
 
     # -- what it can do --------------------------------------------------------------
 
-    def sample(self, rows: int, seed: int = 0) -> Any:
+    def sample(self, rows: int, random_state: int = 0) -> Any:
         """Draw rows from the network.
 
         Parameters
         ----------
         rows : int
             Number of rows, at least 1.
-        seed : int
+        random_state : int
             The same seed gives the same rows on every machine, and the first rows of a larger sample.
 
         Returns
         -------
         pandas.DataFrame or pyarrow.Table
-            A pandas frame if pandas is installed, otherwise a PyArrow table. Columns of states are categories
+            A pandas frame if pandas is installed, otherwise a PyArrow table. Discrete columns are categories
             (in PyArrow, dictionaries), including states that do not occur; numbers are floats.
 
         Examples
         --------
         >>> import f2sl
-        >>> f2sl.load_network("asia").sample(1000, seed=1).shape
+        >>> f2sl.load_network("asia").sample(1000, random_state=1).shape
         (1000, 8)
         """
         from f2sl.network.sampling import sample
 
-        return sample(self, rows, seed)
+        return sample(self, rows, random_state)
 
     def log_likelihood(self, data: Any) -> float:
         """Return the log likelihood of a table (natural logarithm; densities for numbers).

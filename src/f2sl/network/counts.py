@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from f2sl._arrays import Floats, Integers, Mask
 from f2sl._constants import AUTO, OTHER
 from f2sl.data.binning import interval_codes
-from f2sl.data.column import MIXED, NUMBER, STATES, ReadAs
+from f2sl.data.column import CONTINUOUS, DISCRETE, MIXED, ReadAs
 from f2sl.data.open import open_for
 from f2sl.data.table import Table
 from f2sl.errors import DataError, shown, unknown_name
@@ -44,18 +44,18 @@ def cell_numbers(
 
 @contextmanager
 def table_of(
-    data: Any, kinds: str | Mapping[str, str], gaps: bool = False, learned: ReadAs | None = None
+    data: Any, kinds: str | Mapping[str, str], allow_missing: bool = False, learned: ReadAs | None = None
 ) -> Iterator[Table]:
     """Open a table with columns of these kinds, as a network needs it, for a ``with`` block.
 
-    A table that was already open stays open. Missing values are refused unless `gaps` is true.
+    A table that was already open stays open. Missing values are refused unless `allow_missing` is true.
     """
     if isinstance(data, Table):  # it has its kinds
         kinds = AUTO
-    takes = STATES, NUMBER, MIXED
+    takes = DISCRETE, CONTINUOUS, MIXED
     table = open_for(takes, "a Bayesian network", data, min_variables=1, kinds=kinds, learned=learned)
-    if not gaps:
-        table.refuse_gaps("a Bayesian network")
+    if not allow_missing:
+        table.refuse_missing("a Bayesian network")
     with nullcontext() if table is data else table:
         yield table
 
@@ -79,7 +79,7 @@ class Families:
 
     Examples
     --------
-    >>> with table_of({"b": ["u", "u", "v"], "a": ["x", "y", "y"]}, "states") as table:
+    >>> with table_of({"b": ["u", "u", "v"], "a": ["x", "y", "y"]}, "discrete") as table:
     ...     families = Families(table, ["a", "b"], {"a": ("y", "x"), "b": ("u", "v")})
     >>> families.count([0, 1]).tolist()
     [[1, 1], [1, 0]]
@@ -91,10 +91,10 @@ class Families:
         self._codes = [table.column(i) for i in range(table.n_variables)]
         self._sizes = table.cardinalities.tolist()
         self._columns = columns_of(table, variables)
-        self._gaps = table.gaps
+        self._missing = table.missing
         for name, column in zip(variables, self._columns, strict=True):
-            if (table.kinds[column] == STATES) != (name in states):
-                raise DataError(f"{table.told([column])}, unlike this variable of the network")
+            if (table.kinds[column] == DISCRETE) != (name in states):
+                raise DataError(f"{table.describe_columns([column])}, unlike this variable of the network")
         self._shape = [len(states.get(name, ())) for name in variables]
         self._numbers = [
             _numbers(name, table.states[column], states.get(name, ()))
@@ -113,7 +113,7 @@ class Families:
         """Return which rows have values for all these variables."""
         rows: Mask | slice = slice(None)
         for column in (self._columns[v] for v in variables):
-            if self._gaps[column]:
+            if self._missing[column]:
                 codes, size = self._codes[column], self._sizes[column]
                 there = codes < size if size else ~np.isnan(codes)
                 rows = there if isinstance(rows, slice) else rows & there
@@ -144,15 +144,15 @@ class Families:
 
 def columns_of(table: Table, names: Sequence[str]) -> list[int]:
     """Return the column of each variable in a table; the table must have these variables and no others."""
-    place = {name: i for i, name in enumerate(table.names)}
+    position = {name: i for i, name in enumerate(table.names)}
     for name in names:
-        if name not in place:
+        if name not in position:
             raise DataError(f"the table has no column {shown(name)}, which is a variable of the network")
     known = set(names)
     for name in table.names:
         if name not in known:
             raise DataError(f"column {shown(name)} is not a variable of the network; leave it out")
-    return [place[name] for name in names]
+    return [position[name] for name in names]
 
 
 def code_of(states: Sequence[str], label: object) -> int | None:
@@ -194,7 +194,7 @@ def placed_code(states: Sequence[str], value: object) -> int | None:
 
 
 def _decimal(text: str) -> Decimal | None:
-    """Return a text as a finite number, or None; decimals distinguish neighbouring large integers."""
+    """Return a text as a finite number, or None; decimals distinguish neighboring large integers."""
     try:
         number = Decimal(text)
     except InvalidOperation:

@@ -27,8 +27,8 @@ class Draws:
     True
     """
 
-    def __init__(self, *seed: int) -> None:
-        self._generator = np.random.PCG64(seed)
+    def __init__(self, *random_state: int) -> None:
+        self._generator = np.random.PCG64(random_state)
 
     def below(self, n: int) -> int:
         """Draw a whole number from 0 to `n` - 1."""

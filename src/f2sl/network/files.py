@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from f2sl._constants import REMARKS
-from f2sl.data.column import NUMBER
+from f2sl.data.column import CONTINUOUS
 from f2sl.errors import FileError, shown
 from f2sl.graph.atomic import write_atomically
 from f2sl.graph.formats.common import FormatError, decoded
@@ -137,7 +137,7 @@ def check_can_save(kinds: Iterable[str], path: str | os.PathLike[str]) -> None:
     if suffix_of(path) is None:
         raise FileError(f"cannot write {path}: use {', '.join(FORMATS)}, or one of these with .gz or .xz")
     known = _format_of(path)[0]
-    if NUMBER in kinds and not known.numbers:
+    if CONTINUOUS in kinds and not known.numbers:
         able = ", ".join(suffix for suffix, one in FORMATS.items() if one.numbers)
         raise FileError(f"cannot write {path}: {known.name} does not support numbers; use {able}")
 

@@ -11,7 +11,7 @@ import numpy as np
 from f2sl._arrays import Floats, Integers
 from f2sl._notes import Note
 from f2sl._options import not_negative
-from f2sl.data.column import NUMBER, STATES
+from f2sl.data.column import CONTINUOUS, DISCRETE
 from f2sl.data.table import Table
 from f2sl.errors import DataError, shown_list
 from f2sl.graph import DAG, PDAG
@@ -38,12 +38,12 @@ def fit(
     ess = not_negative("equivalent_sample_size", equivalent_sample_size)
     names = graph.nodes
     number = {name: i for i, name in enumerate(names)}
-    kinds = STATES if states and len(states) == len(names) else kinds
-    with table_of(data, kinds, gaps=True, learned=graph.read_as) as table:
+    kinds = DISCRETE if states and len(states) == len(names) else kinds
+    with table_of(data, kinds, allow_missing=True, learned=graph.read_as) as table:
         listed = {
             name: checked_states(name, states.get(name, table.states[column]))
             for name, column in zip(names, columns_of(table, names), strict=True)
-            if table.kinds[column] == STATES
+            if table.kinds[column] == DISCRETE
         }
         check_edges(graph, [name for name in names if name not in listed])
         families = Families(table, names, listed)
@@ -78,8 +78,8 @@ def fit(
             )
     notes: tuple[Note, ...] = ()
     if min(n_rows, default=0) < table.n_rows:
-        told = f"each variable is fitted from the rows that have it and its parents, {min(n_rows):,} to"
-        text = f"values are missing: {told} {max(n_rows):,} of {table.n_rows:,}"
+        message = f"each variable is fitted from the rows that have it and its parents, {min(n_rows):,} to"
+        text = f"values are missing: {message} {max(n_rows):,} of {table.n_rows:,}"
         notes = (Note("missing", text),)
     return listed, tables, equations, notes
 
@@ -98,8 +98,8 @@ def dag_of_network(graph: PDAG, table: Table) -> DAG:
     [('d', 'x')]
     """
     dag, kinds = graph.to_dag(), dict(zip(table.names, table.kinds, strict=True))
-    both = [sorted(edge, key=lambda name: kinds.get(name) == NUMBER) for edge in graph.undirected_edges]
-    crossing = [(a, b) for a, b in both if kinds.get(a) == STATES and kinds.get(b) == NUMBER]
+    both = [sorted(edge, key=lambda name: kinds.get(name) == CONTINUOUS) for edge in graph.undirected_edges]
+    crossing = [(a, b) for a, b in both if kinds.get(a) == DISCRETE and kinds.get(b) == CONTINUOUS]
     if not {*crossing}.issubset(dag.directed_edges):
         left = [edge for edge in graph.undirected_edges if _pair(edge) not in {*map(_pair, crossing)}]
         turned = PDAG(graph.nodes, [*graph.directed_edges, *crossing], left)
@@ -116,7 +116,7 @@ def fit_learned(graph: PDAG, table: Table, equivalent_sample_size: float = 1) ->
     from f2sl.network.bayesian_network import BayesianNetwork
     from f2sl.network.gaussian import GaussianNetwork
 
-    network_class = GaussianNetwork if table.kind == NUMBER else BayesianNetwork
+    network_class = GaussianNetwork if table.kind == CONTINUOUS else BayesianNetwork
     return network_class.fit(dag_of_network(graph, table), table, equivalent_sample_size)
 
 
@@ -173,7 +173,7 @@ def log_likelihood(network: BayesianNetwork, data: Any) -> float:
     with table_of(data, wanted) as table, np.errstate(divide="ignore"):
         families = Families(table, names, network.states)
         for child, parents in network._families:
-            if kinds[child] == NUMBER:
+            if kinds[child] == CONTINUOUS:
                 total += _log_density(families, child, parents, network.equations[names[child]])
                 continue
             found = families.count([*parents, child]).ravel()

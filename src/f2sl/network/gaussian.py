@@ -12,7 +12,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from f2sl.data.column import NUMBER
+from f2sl.data.column import CONTINUOUS
 from f2sl.errors import DataError
 from f2sl.graph import DAG
 from f2sl.network.bayesian_network import BayesianNetwork
@@ -57,7 +57,7 @@ class GaussianNetwork(BayesianNetwork):
     [[1.0, 2.0], [2.0, 4.5]]
     """
 
-    _kinds: ClassVar[str] = NUMBER
+    _kinds: ClassVar[str] = CONTINUOUS
 
     def __init__(
         self,

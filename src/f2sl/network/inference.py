@@ -261,15 +261,15 @@ class Given:
         best: tuple[float, int, dict[str, int]] = (-np.inf, 0, {})
         rest = [name for name in states if name not in free]
         search = MostProbableStates(self) if rest else None
-        for place in np.argsort(-weights, kind="stable").tolist():
-            if not weights[place] > best[0]:
+        for position in np.argsort(-weights, kind="stable").tolist():
+            if not weights[position] > best[0]:
                 break  # the others of its states can only make it less probable
             codes = dict(self.codes)
             if numbers is not None:
-                codes |= {name: int(grid[place]) for name, grid in numbers.codes.items()}
+                codes |= {name: int(grid[position]) for name, grid in numbers.codes.items()}
             found, others = search.find(codes) if search is not None else ({}, 0.0)
-            if weights[place] + others > best[0]:
-                best = weights[place] + others, place, codes | found
+            if weights[position] + others > best[0]:
+                best = weights[position] + others, position, codes | found
         if best[0] == -np.inf:
             raise DataError(IMPOSSIBLE)
         values: dict[str, str | float] = {name: network.states[name][best[2][name]] for name in states}
@@ -447,8 +447,8 @@ class Numbers:
         self.codes = dict(zip(self.free, grid, strict=True))
         known = given.codes if codes is None else codes
         mean, covariance = self._moments(given, {**known, **self.codes})
-        place = {name: i for i, name in enumerate(self._order)}
-        o, w = [place[name] for name in observed], [place[name] for name in wanted]
+        position = {name: i for i, name in enumerate(self._order)}
+        o, w = [position[name] for name in observed], [position[name] for name in wanted]
         if x is None:
             x = np.array([[given.values[name] for name in observed]])
         own = covariance[:, o][:, :, o]
@@ -471,7 +471,7 @@ class Numbers:
     def _moments(self, given: Given, codes: Mapping[str, Any]) -> tuple[Floats, Floats]:
         """Return means and covariances in each configuration, parents before children."""
         q, k = prod(self.shape), len(self._order)
-        place = {name: i for i, name in enumerate(self._order)}
+        position = {name: i for i, name in enumerate(self._order)}
         mean, effects = np.zeros((q, k)), np.zeros((q, k, k))  # effects: of each noise on each number
         for i, name in enumerate(self._order):
             if name in given.do:
@@ -481,8 +481,8 @@ class Numbers:
             at = tuple(codes[parent] for parent in parents if parent in given.network.states)
             intercepts, coefficients, variances = (part[at] for part in given.network.equations[name])
             mean[:, i] = intercepts
-            for j, parent in enumerate(parent for parent in parents if parent in place):
-                mean[:, i] += coefficients[..., j] * mean[:, place[parent]]
-                effects[:, i] += coefficients[..., j, None] * effects[:, place[parent]]
+            for j, parent in enumerate(parent for parent in parents if parent in position):
+                mean[:, i] += coefficients[..., j] * mean[:, position[parent]]
+                effects[:, i] += coefficients[..., j, None] * effects[:, position[parent]]
             effects[:, i, i] = np.sqrt(variances)
         return mean, effects @ effects.transpose(0, 2, 1)

@@ -13,7 +13,12 @@ HIDDEN = " (hidden)"
 
 
 def observed_as_numbers(
-    network: BayesianNetwork, share: float = 0.5, seed: int = 0, *, noise: float = 0.5, ordered: bool = False
+    network: BayesianNetwork,
+    share: float = 0.5,
+    random_state: int = 0,
+    *,
+    noise: float = 0.5,
+    ordered: bool = False,
 ) -> BayesianNetwork:
     """Observe some variables of a network of states as numbers.
 
@@ -27,10 +32,10 @@ def observed_as_numbers(
         A network of states, such as a bundled one.
     share : float
         Share of the variables to observe as numbers; they are drawn at random.
-    seed : int
+    random_state : int
         The same seed gives the same variables and means.
     noise : float
-        The standard deviation of the noise; neighbouring means are 1 apart.
+        The standard deviation of the noise; neighboring means are 1 apart.
     ordered : bool
         If true, the means follow the order of the states; by default their order is random.
 
@@ -45,7 +50,7 @@ def observed_as_numbers(
     --------
     >>> import f2sl
     >>> asia = f2sl.load_network("asia")
-    >>> frame = observed_as_numbers(asia, seed=1).sample(1000, seed=1)[list(asia.variables)]
+    >>> frame = observed_as_numbers(asia, random_state=1).sample(1000, random_state=1)[list(asia.variables)]
     >>> [name for name in frame if frame[name].dtype == float]
     ['tub', 'smoke', 'lung', 'either']
     """
@@ -54,7 +59,7 @@ def observed_as_numbers(
     share = positive("share", share, least=0, most=1)
     noise = positive("noise", noise, least=1e-9, most=1e9)
     flag("ordered", ordered)
-    draws = Draws(whole("seed", seed))
+    draws = Draws(whole("random_state", random_state))
     drawn = set(draws.shuffled(network.variables)[: int(share * len(network.variables) + 0.5)])
     observed = [name for name in network.variables if name in drawn]
     renamed = {name: name + HIDDEN if name in drawn else name for name in network.variables}

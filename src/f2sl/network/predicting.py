@@ -16,7 +16,7 @@ import numpy as np
 from f2sl._arrays import Floats, Integers
 from f2sl._notes import Note, Use
 from f2sl.data.binning import interval_codes
-from f2sl.data.column import STATES
+from f2sl.data.column import DISCRETE
 from f2sl.data.frames import Source, open_source
 from f2sl.data.open import is_path
 from f2sl.data.table import Table
@@ -122,8 +122,8 @@ class Rows:
                 else:
                     self.numbers[name] = _numbers(column)
             except Refused as refused:
-                told = f"column {shown(name)}: {refused.detail or refused.reason}"
-                problems.append(Note("column", told, columns=[name]))
+                message = f"column {shown(name)}: {refused.detail or refused.reason}"
+                problems.append(Note("column", message, columns=[name]))
         if problems:
             raise DataError.of(problems)
 
@@ -181,7 +181,7 @@ class _TableSource(Source):
 
     def column(self, i: int) -> RawColumn:
         values = np.asarray(self._table.column(i))
-        if self._table.kinds[i] != STATES:
+        if self._table.kinds[i] != DISCRETE:
             return RawColumn("reals", values, np.isnan(values))
         labels = self._table.states[i]
         missing = values >= len(labels)

@@ -25,7 +25,8 @@ from typing import Literal, overload
 
 from f2sl._notes import Use
 from f2sl._options import choice, positive, whole
-from f2sl.data.column import HOLDS, MIXED, NUMBER, STATES
+from f2sl._synonyms import kind_meant
+from f2sl.data.column import ALL_KINDS, CONTINUOUS, DISCRETE, MIXED
 from f2sl.data.names import generated_names
 from f2sl.errors import OptionError
 from f2sl.graph import DAG
@@ -37,7 +38,7 @@ from f2sl.network.random_tables import draw_tables
 
 STATE_RANGE, STRENGTH = (3, 5), 0.8
 WEIGHTS, NOISE = (0.5, 2.0), 1.0
-SHARE_NUMBERS, VARYING = 0.5, 0.5
+SHARE_CONTINUOUS, VARYING = 0.5, 0.5
 
 
 @overload
@@ -46,9 +47,9 @@ def random_network(
     edges: int = ...,
     max_parents: int = ...,
     states: tuple[int, int] | None = ...,
-    seed: int = ...,
+    random_state: int = ...,
     *,
-    kind: Literal["states"] = ...,
+    kind: Literal["discrete"] = ...,
     max_out_degree: int = ...,
     strength: float | None = ...,
     name: str = ...,
@@ -61,8 +62,8 @@ def random_network(
     edges: int = ...,
     max_parents: int = ...,
     *,
-    seed: int = ...,
-    kind: Literal["number"],
+    random_state: int = ...,
+    kind: Literal["continuous"],
     max_out_degree: int = ...,
     weights: tuple[float, float] | None = ...,
     noise: float | None = ...,
@@ -76,14 +77,14 @@ def random_network(
     edges: int = ...,
     max_parents: int = ...,
     states: tuple[int, int] | None = ...,
-    seed: int = ...,
+    random_state: int = ...,
     *,
     kind: Literal["mixed"],
     max_out_degree: int = ...,
     strength: float | None = ...,
     weights: tuple[float, float] | None = ...,
     noise: float | None = ...,
-    share_numbers: float | None = ...,
+    share_continuous: float | None = ...,
     varying: float | None = ...,
     name: str = ...,
 ) -> BayesianNetwork: ...
@@ -94,14 +95,14 @@ def random_network(
     edges: int = 972,
     max_parents: int = 4,
     states: tuple[int, int] | None = None,
-    seed: int = 7,
+    random_state: int = 7,
     *,
-    kind: str = STATES,
+    kind: str = DISCRETE,
     max_out_degree: int = 10,
     strength: float | None = None,
     weights: tuple[float, float] | None = None,
     noise: float | None = None,
-    share_numbers: float | None = None,
+    share_continuous: float | None = None,
     varying: float | None = None,
     name: str = "random",
 ) -> BayesianNetwork:
@@ -109,7 +110,7 @@ def random_network(
 
     Parameters
     ----------
-    kind : {"states", "number", "mixed"}
+    kind : {"discrete", "continuous", "mixed"}
         Variables with states and probability tables, real numbers with linear equations, or both.
     variables, edges : int
         Numbers of variables and of edges.
@@ -118,7 +119,7 @@ def random_network(
     states : (int, int), optional
         For states: smallest and largest number of states of a variable, by default 3 and 5; each number
         between them is as likely.
-    seed : int
+    random_state : int
         The same seed gives the same network on every machine.
     strength : float, optional
         For states: strength of the dependence of a variable on its parents, between 0 and 1.
@@ -129,7 +130,7 @@ def random_network(
     noise : float, optional
         For numbers: variance of each variable's noise, by default 1.0. In a mixed network the equations
         are drawn for parents of variance 1 and then scaled to give every number variance 1.
-    share_numbers : float, optional
+    share_continuous : float, optional
         For mixed networks: share of the variables that are numbers, by default 0.5.
     varying : float, optional
         For mixed networks: among numbers with parents of both kinds, the share whose coefficients depend on
@@ -150,50 +151,53 @@ def random_network(
 
     Examples
     --------
-    >>> net = random_network(variables=20, edges=25, max_parents=3, states=(2, 3), seed=1)
+    >>> net = random_network(variables=20, edges=25, max_parents=3, states=(2, 3), random_state=1)
     >>> net.graph
     DAG(20 nodes, 25 directed and 0 undirected edges)
-    >>> random_network(variables=20, edges=40, kind="number", seed=1)
+    >>> random_network(variables=20, edges=40, kind="continuous", random_state=1)
     GaussianNetwork(20 variables, 40 edges, 80 parameters)
-    >>> random_network(variables=20, edges=20, kind="mixed", share_numbers=0.25, seed=1).kinds.count("number")
+    >>> mixed = random_network(variables=20, edges=20, kind="mixed", share_continuous=0.25, random_state=1)
+    >>> mixed.kinds.count("continuous")
     5
     """
-    choice("kind", kind, HOLDS)
-    own = {"states": STATES, "strength": STATES, "weights": NUMBER, "noise": NUMBER}
+    choice("kind", kind_meant(kind), ALL_KINDS)
+    own = {"states": DISCRETE, "strength": DISCRETE, "weights": CONTINUOUS, "noise": CONTINUOUS}
     given = {"states": states, "strength": strength, "weights": weights, "noise": noise}
-    given |= {"share_numbers": share_numbers, "varying": varying}
+    given |= {"share_continuous": share_continuous, "varying": varying}
     for option, value in given.items():
         if value is not None and kind not in (own.get(option), MIXED):
             raise OptionError(Use(option), f" is not an option of networks of kind={kind!r}")
     n = whole("variables", variables, least=1)
     most_in = whole("max_parents", max_parents)
     most_out = whole("max_out_degree", max_out_degree)
-    draws = Draws(whole("seed", seed))
-    numbers: Set[int] = set(range(n)) if kind == NUMBER else set()
+    draws = Draws(whole("random_state", random_state))
+    numbers: Set[int] = set(range(n)) if kind == CONTINUOUS else set()
     if kind == MIXED:
-        share = positive("share_numbers", SHARE_NUMBERS if share_numbers is None else share_numbers, 0, 1)
+        share = positive(
+            "share_continuous", SHARE_CONTINUOUS if share_continuous is None else share_continuous, 0, 1
+        )
         numbers = set(draws.shuffled(range(n))[: int(share * n + 0.5)])
     parents = _structure(n, whole("edges", edges), most_in, most_out, numbers, draws)
     names = generated_names(n)
     # Position in the topological order -> number of the name.
-    place = draws.shuffled(range(n))
+    position = draws.shuffled(range(n))
     # Every variable after its parents, which are in the order of their names.
     families = {
-        names[place[child]]: [names[p] for p in sorted(place[q] for q in parents[child])]
+        names[position[child]]: [names[p] for p in sorted(position[q] for q in parents[child])]
         for child in range(n)
     }
     graph = DAG(names, _edges(names, families))
     weights = weights or WEIGHTS
     variance = positive("noise", NOISE if noise is None else noise, least=1e-9, most=1e9)
-    if kind == NUMBER:
+    if kind == CONTINUOUS:
         coefficients = draw_coefficients(families, weights, draws)
         return GaussianNetwork(graph, coefficients, dict.fromkeys(names, variance), name=name)
     with_states = {
-        names[place[child]]: families[names[place[child]]] for child in range(n) if child not in numbers
+        names[position[child]]: families[names[position[child]]] for child in range(n) if child not in numbers
     }
     strength = STRENGTH if strength is None else strength
     levels, tables = draw_tables(with_states, states or STATE_RANGE, strength, draws)
-    if kind == STATES:
+    if kind == DISCRETE:
         return BayesianNetwork(graph, levels, tables, parents=families, name=name)
     varying = positive("varying", VARYING if varying is None else varying, 0, 1)
     of_states = None
@@ -212,11 +216,11 @@ def _structure(
     n: int, edges: int, most_in: int, most_out: int, numbers: Set[int], draws: Draws
 ) -> list[list[int]]:
     """Draw the parents of each variable, by place in a topological order; states have no number as parent."""
-    room = sum(min(place, most_in) for place in range(n))
-    room = min(room, sum(min(n - 1 - place, most_out) for place in range(n)))
+    capacity = sum(min(position, most_in) for position in range(n))
+    capacity = min(capacity, sum(min(n - 1 - position, most_out) for position in range(n)))
     limits = f"{n} variables with at most {most_in} parents and {most_out} children each"
-    if edges > room:
-        raise OptionError(Use("edges"), f" must be at most {room} for {limits}, not {edges}")
+    if edges > capacity:
+        raise OptionError(Use("edges"), f" must be at most {capacity} for {limits}, not {edges}")
     parents: list[list[int]] = [[] for _ in range(n)]
     children = [0] * n
     placed = 0

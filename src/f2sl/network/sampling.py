@@ -24,7 +24,7 @@ from f2sl._memory import available_bytes
 from f2sl._normal import normal_deviates
 from f2sl._notes import Use
 from f2sl._options import whole
-from f2sl.data.column import KINDS, NUMBER, STATES, Column, code_type, places_of
+from f2sl.data.column import CONTINUOUS, DISCRETE, KINDS, Column, code_type, positions_of
 from f2sl.data.memory.table import MemoryTable
 from f2sl.data.table import Block
 from f2sl.errors import OptionError
@@ -38,16 +38,16 @@ BLOCK = 1 << 16
 """Rows drawn at a time: what a processor's cache holds."""
 
 
-def sample(network: BayesianNetwork, rows: int, seed: int = 0) -> Any:
+def sample(network: BayesianNetwork, rows: int, random_state: int = 0) -> Any:
     """Draw rows as a pandas frame, or as a PyArrow table where there is no pandas."""
-    table = sample_table(network, rows, seed)
+    table = sample_table(network, rows, random_state)
     try:
         import pandas as pd
     except ImportError:
         return to_arrow(table)
     columns = {
         column.name: table.column(i)
-        if column.kind == NUMBER
+        if column.kind == CONTINUOUS
         else pd.Categorical.from_codes(table.column(i), categories=list(column.states))
         for i, column in enumerate(table.columns)
     }
@@ -55,12 +55,12 @@ def sample(network: BayesianNetwork, rows: int, seed: int = 0) -> Any:
 
 
 def to_arrow(table: MemoryTable) -> Any:
-    """Return a PyArrow table; columns of states are dictionaries with all declared states."""
+    """Return a PyArrow table; discrete columns are dictionaries with all declared states."""
     import pyarrow as pa
 
     columns = [
         pa.array(table.column(i))
-        if column.kind == NUMBER
+        if column.kind == CONTINUOUS
         else pa.DictionaryArray.from_arrays(
             pa.array(table.column(i).astype(np.int32)), pa.array(column.states, pa.string())
         )
@@ -69,17 +69,17 @@ def to_arrow(table: MemoryTable) -> Any:
     return pa.table(columns, names=list(table.names))
 
 
-def sample_table(network: BayesianNetwork, rows: int, seed: int = 0) -> MemoryTable:
+def sample_table(network: BayesianNetwork, rows: int, random_state: int = 0) -> MemoryTable:
     """Draw rows as a table of codes and numbers, as learners use it.
 
     Examples
     --------
     >>> import f2sl
-    >>> sample_table(f2sl.load_network("asia"), 1000, seed=1)
-    Table(8 columns of states, 1,000 rows, in memory)
+    >>> sample_table(f2sl.load_network("asia"), 1000, random_state=1)
+    Table(8 discrete columns, 1,000 rows, in memory)
     """
-    rows, seed = whole("rows", rows, least=1), whole("seed", seed)
-    states, kinds, places = network.states, network.kinds, places_of(network.kinds)
+    rows, random_state = whole("rows", rows, least=1), whole("random_state", random_state)
+    states, kinds, positions = network.states, network.kinds, positions_of(network.kinds)
     sizes = [len(listed) for listed in states.values()]
     code = code_type(max(sizes, default=0))
     needed = rows * (len(sizes) * np.dtype(code).itemsize + (len(kinds) - len(sizes)) * 8)
@@ -95,13 +95,13 @@ def sample_table(network: BayesianNetwork, rows: int, seed: int = 0) -> MemoryTa
     steps: list[_StateStep | _NumberStep] = []
     generators = []
     for child, parents in network._families:
-        name, place = network.variables[child], int(places[child])
-        of_states, of_numbers = ([int(places[p]) for p in parents if kinds[p] == kind] for kind in KINDS)
-        if kinds[child] == STATES:
-            steps.append(_StateStep(place, of_states, sizes, network._distributions(name)))
+        name, position = network.variables[child], int(positions[child])
+        of_states, of_numbers = ([int(positions[p]) for p in parents if kinds[p] == kind] for kind in KINDS)
+        if kinds[child] == DISCRETE:
+            steps.append(_StateStep(position, of_states, sizes, network._distributions(name)))
         else:
-            steps.append(_NumberStep(place, of_states, of_numbers, sizes, network.equations[name]))
-        generators.append(np.random.PCG64([seed, child]))
+            steps.append(_NumberStep(position, of_states, of_numbers, sizes, network.equations[name]))
+        generators.append(np.random.PCG64([random_state, child]))
     for first in range(0, rows, BLOCK):
         block = Block(codes[:, first : first + BLOCK], numbers[:, first : first + BLOCK])
         for step, generator in zip(steps, generators, strict=True):
@@ -114,9 +114,9 @@ class _NumberStep:
     """Sampler of a number given its parents; places are rows of codes and of numbers."""
 
     def __init__(
-        self, place: int, of_states: list[int], of_numbers: list[int], sizes: list[int], equation: Equation
+        self, position: int, of_states: list[int], of_numbers: list[int], sizes: list[int], equation: Equation
     ) -> None:
-        self.place = place
+        self.position = position
         self.of_states, self.of_numbers = of_states, of_numbers
         self.sizes = sizes
         self.intercepts, self.coefficients, variances = equation.by_configuration()
@@ -129,31 +129,33 @@ class _NumberStep:
         total = self.scales[row] * noise + self.intercepts[row]
         for k, parent in enumerate(self.of_numbers):
             total = total + self.coefficients[row, k] * numbers[parent]
-        numbers[self.place] = total
+        numbers[self.position] = total
 
 
 class _StateStep:
     """Sampler of a variable with states given its parents; places are rows of codes."""
 
-    def __init__(self, place: int, parents: list[int], sizes: list[int], distributions: FloatArray) -> None:
-        self.place = place
+    def __init__(
+        self, position: int, parents: list[int], sizes: list[int], distributions: FloatArray
+    ) -> None:
+        self.position = position
         self.parents = parents
         self.sizes = sizes
-        self.bits = (sizes[place] - 1).bit_length()
+        self.bits = (sizes[position] - 1).bit_length()
         self.cumulative = _cumulative(distributions, 1 << self.bits)
 
     def draw(self, block: Block, generator: np.random.PCG64) -> None:
         codes = block.codes
         uniform = (generator.random_raw(codes.shape[1]) >> np.uint64(11)).astype(np.float64) * 2.0**-53
         configuration = cell_numbers(codes, self.parents, self.sizes)
-        # A binary search in all rows at once: `place` ends where the row's first larger value stands.
+        # A binary search in all rows at once: `position` ends where the row's first larger value stands.
         width = 1 << self.bits
         start = configuration * width
-        place = start.copy()
+        position = start.copy()
         for bit in reversed(range(self.bits)):
             step = 1 << bit
-            place += step * (self.cumulative[place + (step - 1)] <= uniform)
-        codes[self.place] = place - start
+            position += step * (self.cumulative[position + (step - 1)] <= uniform)
+        codes[self.position] = position - start
 
 
 def _cumulative(rows: FloatArray, width: int) -> FloatArray:

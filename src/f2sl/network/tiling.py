@@ -44,7 +44,7 @@ SAMPLED = 100_000
 
 
 def tile(
-    network: BayesianNetwork, copies: int, seed: int = 0, *, links: int = 1, strength: float = 0.5
+    network: BayesianNetwork, copies: int, random_state: int = 0, *, links: int = 1, strength: float = 0.5
 ) -> BayesianNetwork:
     """Join copies of a network into a large one with the same local structure.
 
@@ -54,7 +54,7 @@ def tile(
         The tile.
     copies : int
         Number of copies.
-    seed : int
+    random_state : int
         The same seed gives the same network on every machine.
     links : int
         Largest number of parents in earlier copies for each root of a later copy.
@@ -69,7 +69,7 @@ def tile(
     Examples
     --------
     >>> import f2sl
-    >>> alarm10 = tile(f2sl.load_network("alarm"), 10, seed=3)
+    >>> alarm10 = tile(f2sl.load_network("alarm"), 10, random_state=3)
     >>> alarm10.graph.n_nodes, alarm10.graph.n_edges  # 12 roots in each of 9 copies
     (370, 568)
     """
@@ -77,7 +77,7 @@ def tile(
         raise OptionError(f"tile needs a BayesianNetwork of states, not {shown(network)}; see load_network()")
     copies, links = whole("copies", copies, least=1), whole("links", links)
     strength = positive("strength", strength, least=0, most=1)
-    draws = Draws(whole("seed", seed), copies)
+    draws = Draws(whole("random_state", random_state), copies)
     marginals = _marginals(network)
     digits = len(str(copies))
     names = [
@@ -105,7 +105,7 @@ def tile(
 
 def _marginals(network: BayesianNetwork) -> dict[str, FloatArray]:
     """Estimate the marginal distribution of each variable."""
-    table = sample_table(network, SAMPLED, seed=0)
+    table = sample_table(network, SAMPLED, random_state=0)
     return {
         name: np.bincount(codes, minlength=len(states)) / SAMPLED
         for name, states, codes in zip(table.names, table.states, table.codes, strict=True)

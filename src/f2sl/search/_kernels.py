@@ -256,11 +256,11 @@ def score_families(
         for v in range(k):
             if open_for[parents] >> v & 1:
                 scored += 1
-                place = _squeeze(parents, v)
+                position = _squeeze(parents, v)
                 if _admissible(rules, v, parents):
-                    best_of[v, place] = max(best_of[v, place], _family(values, v, parents))
+                    best_of[v, position] = max(best_of[v, position], _family(values, v, parents))
                 # Now that the set's own size is known, the bound may rule out all families with more parents.
-                if best_of[v, place] - slack > -weights[v] * sizes[parents | 1 << v]:
+                if best_of[v, position] - slack > -weights[v] * sizes[parents | 1 << v]:
                     open_for[parents] ^= 1 << v
         if parents == 0:
             break

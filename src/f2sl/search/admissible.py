@@ -59,6 +59,6 @@ class Admissible:
             children = np.array([child for child, _ in families], np.int64)
             flat = np.array([parent for _, parents in families for parent in parents], np.int64)
             allowed[owner[~self.constraints.allows(flat, children[owner])]] = False
-            for place, (child, parents) in enumerate(families):
-                allowed[place] &= self._required.get(child, set()).issubset(parents)
+            for position, (child, parents) in enumerate(families):
+                allowed[position] &= self._required.get(child, set()).issubset(parents)
         return allowed

@@ -118,8 +118,10 @@ def hill_climb(
                 on_step(steps, state.score)
             checkpoint()
     # The score is added up again, so that rounding errors of single steps do not add up.
-    arcs, own, losses = best
-    return Climbed(state.arrows(arcs), float(own.sum() + edge_log_prior * len(arcs)), steps, losses)
+    directed_edges, own, losses = best
+    return Climbed(
+        state.arrows(directed_edges), float(own.sum() + edge_log_prior * len(directed_edges)), steps, losses
+    )
 
 
 def _constrained(edges: Integers, start: Integers, constraints: Constraints) -> tuple[Integers, Integers]:
@@ -130,15 +132,15 @@ def _constrained(edges: Integers, start: Integers, constraints: Constraints) -> 
     from f2sl.graph.cycle_guard import CycleGuard
 
     required = constraints.required
-    links = np.concatenate([edges, np.sort(required, axis=1)])
-    links = np.unique(np.sort(links, axis=1), axis=0)
-    links = links[constraints.allows_link(links[:, 0], links[:, 1])]
-    guard = CycleGuard(constraints.n, required, n_edges=len(links))
+    adjacencies = np.concatenate([edges, np.sort(required, axis=1)])
+    adjacencies = np.unique(np.sort(adjacencies, axis=1), axis=0)
+    adjacencies = adjacencies[constraints.allows_adjacency(adjacencies[:, 0], adjacencies[:, 1])]
+    guard = CycleGuard(constraints.n, required, n_edges=len(adjacencies))
     others = start[
         constraints.allows(start[:, 0], start[:, 1]) & ~constraints.requires(start[:, 0], start[:, 1])
     ]
     kept = [(u, v) for u, v in others.tolist() if guard.add(u, v)]
-    return links, np.concatenate([required, np.array(kept, np.int64).reshape(-1, 2)])
+    return adjacencies, np.concatenate([required, np.array(kept, np.int64).reshape(-1, 2)])
 
 
 class _State:
@@ -157,19 +159,19 @@ class _State:
     ) -> None:
         self._family_score = family_score
         self._prior = edge_log_prior
-        # Before sorting, arc i and arc i + m are the two directions of edge i; `place` follows both.
+        # Before sorting, arc i and arc i + m are the two directions of edge i; `position` follows both.
         m = len(edges)
-        arcs = np.concatenate([edges, edges[:, ::-1]]).astype(np.int64).reshape(-1, 2)
-        order = np.lexsort((arcs[:, 1], arcs[:, 0]))
-        place = np.empty(2 * m, np.int64)
-        place[order] = np.arange(2 * m)
-        self._arcs: Integers = arcs[order]
+        directed_edges = np.concatenate([edges, edges[:, ::-1]]).astype(np.int64).reshape(-1, 2)
+        order = np.lexsort((directed_edges[:, 1], directed_edges[:, 0]))
+        position = np.empty(2 * m, np.int64)
+        position[order] = np.arange(2 * m)
+        self._arcs: Integers = directed_edges[order]
         self._own: Floats = np.empty(n)
-        sizes = np.bincount(arcs[:, 0], minlength=n)
+        sizes = np.bincount(directed_edges[:, 0], minlength=n)
         self._climb = _kernels.Climb(
             start=np.concatenate([[0], np.cumsum(sizes)]),
             others=self._arcs[:, 1].copy(),
-            opposite=place[(order + m) % (2 * m)] if m else place,
+            opposite=position[(order + m) % (2 * m)] if m else position,
             present=np.zeros(2 * m, np.bool_),
             gain=np.zeros(2 * m),
             closing=np.zeros(2 * m, np.bool_),
@@ -189,9 +191,9 @@ class _State:
         self._moves: Integers = np.zeros((64, 2), np.int64)
         # Arcs are sorted by (from, to), hence by from * n + to: those of `start` are found by bisection.
         begun = np.searchsorted(self._arcs @ [n, 1], start @ [n, 1])
-        for arc in begun.tolist():
-            u = self._arcs[arc, 0]
-            self._climb.children[self._climb.start[u] + self._climb.n_children[u]] = arc
+        for edge in begun.tolist():
+            u = self._arcs[edge, 0]
+            self._climb.children[self._climb.start[u] + self._climb.n_children[u]] = edge
             self._climb.n_children[u] += 1
         self._climb.present[self._climb.opposite[begun]] = True
         self._changed: Integers = np.arange(n, dtype=np.int64)
@@ -202,13 +204,13 @@ class _State:
 
     def copy(self) -> tuple[Integers, Floats, Floats]:
         """Return the graph's arcs by number, ascending, the scores of the families, and each arc's loss."""
-        places = np.flatnonzero(self._climb.present)
-        places = places[np.argsort(self._climb.opposite[places])]
-        return self._climb.opposite[places], self._own.copy(), -self._climb.gain[places]
+        positions = np.flatnonzero(self._climb.present)
+        positions = positions[np.argsort(self._climb.opposite[positions])]
+        return self._climb.opposite[positions], self._own.copy(), -self._climb.gain[positions]
 
-    def arrows(self, arcs: Integers) -> Integers:
+    def arrows(self, directed_edges: Integers) -> Integers:
         """Return arcs as rows (from, to)."""
-        return self._arcs[arcs]
+        return self._arcs[directed_edges]
 
     def step(self, tabu_length: int) -> bool:
         """Make the best legal step to a graph that is not among the last ones; return False if none is left.
@@ -218,7 +220,7 @@ class _State:
         if self._n_graphs == len(self._marks):
             self._marks = np.concatenate([self._marks, np.zeros_like(self._marks)])
             self._moves = np.concatenate([self._moves, np.zeros_like(self._moves)])
-        action, arc = _kernels.step(
+        action, edge = _kernels.step(
             self._climb,
             self._changed,
             self._everything,
@@ -233,15 +235,15 @@ class _State:
             return False
         self._n_graphs += 1
         others, gain = self._climb.others, self._climb.gain
-        back = self._climb.opposite[arc]
+        back = self._climb.opposite[edge]
         # A reversal changes two families, whose gains were computed apart, and leaves the number of edges.
         self.score += float(gain[back])
         if action == REVERSE:
-            self.score += float(gain[arc])
-            self._changed = np.array([others[arc], others[back]])
+            self.score += float(gain[edge])
+            self._changed = np.array([others[edge], others[back]])
         else:
             self.score += self._prior if action == ADD else -self._prior
-            self._changed = others[arc : arc + 1]
+            self._changed = others[edge : edge + 1]
         self._everything = action != ADD
         self._measure()
         return True

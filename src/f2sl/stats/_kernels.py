@@ -371,7 +371,7 @@ def gaussian_by_group(
         own_spread = spread[number_start[t] : number_start[t + 1]]
         q = len(own_spread)
         width = 1 + 2 * q + 3 * q * (q + 1) // 2
-        places = np.arange(q)
+        positions = np.arange(q)
         pooled, scatter, matrix = np.zeros((q, q)), np.empty((q, q)), np.empty((q, q))
         factor, column = np.zeros((q, q)), np.empty(q)
         occurring = 0
@@ -384,7 +384,7 @@ def gaussian_by_group(
         pooled /= max(n_rows[t], 1)
         total = 0.0
         if np.isinf(weight):
-            factorise(pooled, places, tolerance, factor)
+            factorise(pooled, positions, tolerance, factor)
             total = n_rows[t] * (log_of_diagonal(factor, 0, q, tolerance) + q)
         else:
             for g in range(n_groups[t]):
@@ -396,7 +396,7 @@ def gaussian_by_group(
                 for i in range(q):
                     for j in range(q):
                         matrix[i, j] = (scatter[i, j] + weight * pooled[i, j]) / (n + weight)
-                factorise(matrix, places, tolerance, factor)
+                factorise(matrix, positions, tolerance, factor)
                 total += n * log_of_diagonal(factor, 0, q, tolerance)
                 total += _trace(factor, scatter, n, column)
         result[t, 0] = -0.5 * (n_rows[t] * q * np.log(2.0 * np.pi) + total)
@@ -482,15 +482,15 @@ def moments_of_groups(
             total += sums[at : at + len(total)]
         n_rows[t] = total[0]
         for i in range(q):
-            place = number_start[t] + i
-            centre[place], spread[place] = 0.0, 1.0
+            position = number_start[t] + i
+            centre[position], spread[position] = 0.0, 1.0
             if total[0] > 0:
-                centre[place] = (total[1 + i] * coarse_unit + total[1 + q + i]) / total[0]
+                centre[position] = (total[1 + i] * coarse_unit + total[1 + q + i]) / total[0]
                 own = 1 + 2 * q + 3 * (i * (i + 1) // 2 + i)
                 square = (total[own] * coarse_unit + total[own + 1]) * coarse_unit + total[own + 2]
-                square -= centre[place] * centre[place] * total[0]
+                square -= centre[position] * centre[position] * total[0]
                 if square > 0.0:
-                    spread[place] = np.sqrt(square / total[0])
+                    spread[position] = np.sqrt(square / total[0])
 
 
 @inner
@@ -528,13 +528,13 @@ def _correlated(
             n_used += 1
         else:
             last = -1
-            for place in range(column, column + sizes[i]):
-                if sums[at + 1 + width + place] > 0:
+            for position in range(column, column + sizes[i]):
+                if sums[at + 1 + width + position] > 0:
                     # A state that occurs has an indicator once there is another after it.
                     if last >= 0:
                         used[n_used] = last
                         n_used += 1
-                    last = place
+                    last = position
         column += max(sizes[i], 1)
         start[i + 1] = n_used
     matrix, squares = np.zeros((n_used, n_used)), np.empty(n_used)
@@ -556,7 +556,7 @@ def log_ratios_of_sums(
     sizes: Array,
     member_start: Array,
     sets: Array,
-    places: Array,
+    positions: Array,
     coarse_unit: float,
     digits: float,
     tolerance: float,
@@ -573,7 +573,7 @@ def log_ratios_of_sums(
     sets : (m,) int64, the set of each question; places : (m, k) int64, where Z, X and Y are in it.
     result : (m, 5) float64, output: as there, and the number of samples.
     """
-    k = places.shape[1]
+    k = positions.shape[1]
     if len(sets) == 0:
         return
     own = sizes[member_start[sets[0]] : member_start[sets[0] + 1]]
@@ -582,7 +582,7 @@ def log_ratios_of_sums(
         if t > 0 and sets[t] != sets[t - 1]:
             own = sizes[member_start[sets[t]] : member_start[sets[t] + 1]]
             matrix, start, _ = _correlated(sums, first[sets[t]], own, coarse_unit, digits)
-        question, part = places[t : t + 1], result[t : t + 1, :4]
+        question, part = positions[t : t + 1], result[t : t + 1, :4]
         log_ratios(
             matrix, start, question[:, k - 2], question[:, k - 1], question[:, : k - 2], tolerance, part
         )

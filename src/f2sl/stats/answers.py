@@ -1,8 +1,8 @@
 """The questions that independence tests take, and their answers; imports no compiled code.
 
-A test has three possible answers. *Independent*: p > alpha. *Dependent*: p <= alpha. *Inconclusive*
-(UNRELIABLE): there are too few samples, or nothing is left to test, so neither can be claimed. Each algorithm
-defines how it treats an inconclusive test.
+A test has three possible answers. *Independent*: p > alpha. *Dependent*: p <= alpha. *Inconclusive*:
+there are too few samples, or nothing is left to test, so neither can be claimed. Each algorithm defines how
+it treats an inconclusive test.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from f2sl._arrays import Floats, Integers
 from f2sl.errors import OptionError, shown
 
-DEPENDENT, INDEPENDENT, UNRELIABLE = 0, 1, 2
+DEPENDENT, INDEPENDENT, INCONCLUSIVE = 0, 1, 2
 
 TOLERANCE = 1e-10
 """Two values of SU or of information nearer than this are equal: rounding decides nothing."""
@@ -28,7 +28,7 @@ TOLERANCE = 1e-10
 class Answers(NamedTuple):
     """Answers to a batch of questions, one entry for each.
 
-    `answer` is DEPENDENT, INDEPENDENT or UNRELIABLE. `strength` is minus the decimal logarithm of the
+    `answer` is DEPENDENT, INDEPENDENT or INCONCLUSIVE. `strength` is minus the decimal logarithm of the
     p-value, also if the p-value itself is too small for a float: the larger, the stronger the evidence of
     dependence. The numbers of an inconclusive test are NaN.
     """
@@ -48,7 +48,7 @@ class IndependenceTest(Protocol):
     """Object that answers batches of questions "is X independent of Y given Z?"."""
 
     n_tests: int
-    n_unreliable: int
+    n_inconclusive: int
 
     @property
     def n_variables(self) -> int:
@@ -75,21 +75,21 @@ SUBSETS_AT_A_TIME = 1 << 15
 
 
 @lru_cache(maxsize=256)
-def _few_places(n: int, size: int) -> Integers:
+def _few_positions(n: int, size: int) -> Integers:
     """Return the places of all subsets, cached; only for few subsets."""
-    return next(_places(n, size))
+    return next(_positions(n, size))
 
 
-def _places(n: int, size: int) -> Iterator[Integers]:
+def _positions(n: int, size: int) -> Iterator[Integers]:
     """Yield the places of all subsets of `size` among `n` things, in lexicographic order."""
     all_subsets = combinations(range(n), size)
     left = comb(n, size)
     while left > 0:
         rows = min(left, SUBSETS_AT_A_TIME)
         flat = chain.from_iterable(islice(all_subsets, rows))
-        places = np.fromiter(flat, np.int64, rows * size).reshape(rows, size)
-        places.setflags(write=False)
-        yield places
+        positions = np.fromiter(flat, np.int64, rows * size).reshape(rows, size)
+        positions.setflags(write=False)
+        yield positions
         left -= rows
 
 
@@ -105,19 +105,19 @@ def subsets(members: Integers, size: int) -> Iterator[Integers]:
     """
     n = len(members)
     if comb(n, size) > SUBSETS_AT_A_TIME:
-        yield from (members[places] for places in _places(n, size))
+        yield from (members[positions] for positions in _positions(n, size))
     elif n >= size:
-        yield members[_few_places(n, size)]
+        yield members[_few_positions(n, size)]
 
 
 def reliable_subsets(
     test: IndependenceTest, x: int, y: int, among: Integers, size: int
 ) -> Iterator[Integers]:
     """Yield the subsets of `among`, without x and y, that are small enough for a conclusive test."""
-    [room] = test.max_configurations(np.array([x]), np.array([y]))
+    [max_sizes] = test.max_configurations(np.array([x]), np.array([y]))
     members = among[(among != x) & (among != y)]
-    for sets in subsets(members[test.configurations(members[:, None]) <= room], size):
-        yield sets[test.configurations(sets) <= room]
+    for sets in subsets(members[test.configurations(members[:, None]) <= max_sizes], size):
+        yield sets[test.configurations(sets) <= max_sizes]
 
 
 def as_numbers(method: str, found: object, shape: tuple[int, ...], owner: object) -> Floats:

@@ -4,7 +4,7 @@ An option is a registered name (:mod:`f2sl.stats.registries`), an object, or ``"
 name registered for the kind of columns at hand. Listing names loads no compiled code; the functions that
 create objects do.
 
->>> [settled("ci_test", "auto", kind) for kind in ("states", "number", "mixed")]
+>>> [resolve_option("ci_test", "auto", kind) for kind in ("discrete", "continuous", "mixed")]
 ['g2', 'fisher-z', 'dg']
 """
 
@@ -20,7 +20,7 @@ from f2sl._notes import Use
 from f2sl._registry import Entry, Registry, what_is_wrong
 from f2sl._synonyms import answer
 from f2sl.constraints import Constraints
-from f2sl.data.column import HOLDS, MIXED, NUMBER, STATES, wrong_kinds
+from f2sl.data.column import ALL_KINDS, CONTINUOUS, DISCRETE, MIXED, wrong_kinds
 from f2sl.data.engines import Engine
 from f2sl.errors import OptionError, unknown_name
 from f2sl.stats.answers import IndependenceTest
@@ -45,8 +45,8 @@ BASES: Mapping[str, type[Configured]] = {"ci_test": CITest, "score": Score, "mea
 def kind_of_engine(engine: Engine) -> str:
     """Return the kind of an engine's columns, "mixed" if they are of both."""
     if engine.moments is None:
-        return STATES
-    return NUMBER if engine.counts is None else MIXED
+        return DISCRETE
+    return CONTINUOUS if engine.counts is None else MIXED
 
 
 def choices(option: str, kind: str | None = None) -> list[str]:
@@ -54,10 +54,10 @@ def choices(option: str, kind: str | None = None) -> list[str]:
 
     Examples
     --------
-    >>> choices("ci_test"), choices("ci_test", "number")
+    >>> choices("ci_test"), choices("ci_test", "continuous")
     (['auto', 'g2', 'x2', 'fisher-z', 'dg', 'cg'], ['auto', 'fisher-z'])
     """
-    kinds = HOLDS if kind is None else (kind,)
+    kinds = ALL_KINDS if kind is None else (kind,)
     names = [entry.name for kind in kinds for entry in REGISTRIES[option] if kind in _kinds(entry)]
     return list(dict.fromkeys([AUTO, *names]))
 
@@ -70,7 +70,7 @@ def set_scores() -> list[str]:
     >>> set_scores()
     ['bdeu', 'bic']
     """
-    return [entry.name for entry in SCORES if entry.fact("sets") or hasattr(entry.place, "set_formula")]
+    return [entry.name for entry in SCORES if entry.fact("sets") or hasattr(entry.location, "set_formula")]
 
 
 def _kinds(entry: Entry) -> tuple[str, ...]:
@@ -102,10 +102,10 @@ def check_choice(option: str, value: Any, names: list[str] | None = None) -> Any
     if isinstance(value, type):
         is_class = f": {value.__name__} is a class; pass an object, {value.__name__}()"
         raise OptionError(Use(option), is_class)
-    told = what_is_wrong(type(value), BASES[option])
-    told = told or wrong_kinds(f"{type(value).__name__}.kinds", value.kinds)
-    if told:
-        raise OptionError(Use(option), ": ", told)
+    message = what_is_wrong(type(value), BASES[option])
+    message = message or wrong_kinds(f"{type(value).__name__}.kinds", value.kinds)
+    if message:
+        raise OptionError(Use(option), ": ", message)
     return value
 
 
@@ -114,15 +114,15 @@ def check_set_score(option: str, value: Any) -> Any:
     return check_choice(option, value, set_scores())
 
 
-def settled(option: str, value: Any, kind: str) -> Any:
+def resolve_option(option: str, value: Any, kind: str) -> Any:
     """Return the meaning of an option for this kind of columns; raise an error if it does not apply.
 
     Examples
     --------
-    >>> settled("score", "bdeu", "number")
+    >>> resolve_option("score", "bdeu", "continuous")
     Traceback (most recent call last):
         ...
-    f2sl.errors.OptionError: score="bdeu" is for states, but the table holds real numbers; use "auto", "bge" or "bic-g"
+    f2sl.errors.OptionError: score="bdeu" is for discrete columns, but the table is continuous; use "auto", "bge" or "bic-g"
     """  # noqa: E501
     check_choice(option, value)
     if isinstance(value, str) and value == AUTO:
@@ -137,21 +137,22 @@ def settled(option: str, value: Any, kind: str) -> Any:
     said = [f'"{name}"' for name in choices(option, kind)]
     raise OptionError(
         Use(option, value),
-        f" is for {' and '.join(HOLDS[one] for one in kinds)}, but the table holds {HOLDS[kind]}; "
+        f" is for {' and '.join(kinds)} columns, but the table is {kind}; "
         f"use {', '.join(said[:-1])} or {said[-1]}",
     )
 
 
-def settle(options: Mapping[str, Any], kind: str) -> dict[str, Any]:
+def resolve_auto(options: Mapping[str, Any], kind: str) -> dict[str, Any]:
     """Replace "auto" in the options of a learner that depend on the kind of columns.
 
     Examples
     --------
-    >>> settle({"alpha": 0.01, "ci_test": "auto"}, "number")
+    >>> resolve_auto({"alpha": 0.01, "ci_test": "auto"}, "continuous")
     {'alpha': 0.01, 'ci_test': 'fisher-z'}
     """
     return {
-        name: settled(name, value, kind) if name in REGISTRIES else value for name, value in options.items()
+        name: resolve_option(name, value, kind) if name in REGISTRIES else value
+        for name, value in options.items()
     }
 
 
@@ -170,7 +171,7 @@ def measure_unit(measure: str | Measure) -> str:
 
 def _made(option: str, value: Any, engine: Engine, **options: Any) -> Any:
     """Create the object of an option; its class receives those of `options` that it accepts."""
-    chosen = settled(option, value, kind_of_engine(engine))
+    chosen = resolve_option(option, value, kind_of_engine(engine))
     if not isinstance(chosen, str):
         return chosen
     made = REGISTRIES[option].load(chosen)
@@ -250,7 +251,7 @@ def related_pairs(
     if isinstance(search, WalkOverPairs):
         search.rules = rules
         return search
-    return lambda *which, **more: search(*which, **more).linkable(rules)
+    return lambda *which, **more: search(*which, **more).allowed_neighbors(rules)
 
 
 def significant_pairs(

@@ -61,9 +61,9 @@ def available_correlations(
         return np.asarray(moments.correlations[x, y]), moments.pair_rows[x, y]
     asked = np.column_stack([np.sort(given, axis=1), np.minimum(x, y), np.maximum(x, y)])
     result, n_rows = np.empty(len(x)), np.empty(len(x))
-    for sets, own, of_set, places in shared_sets(asked, len(moments.gaps)):
+    for sets, own, of_set, positions in shared_sets(asked, len(moments.missing)):
         found = moments.of_questions(sets)
-        matrices = found.correlations[of_set[:, None, None], places[:, :, None], places[:, None, :]]
+        matrices = found.correlations[of_set[:, None, None], positions[:, :, None], positions[:, None, :]]
         partial = np.empty(len(own))
         _kernels.partial_correlations_of(matrices, COLLINEAR, partial)
         result[own], n_rows[own] = partial, found.n_rows[of_set]
@@ -86,12 +86,12 @@ def shared_sets(
     """
     order = np.argsort(questions, axis=1)
     sets, of_set = distinct_rows(np.take_along_axis(questions, order, axis=1), n_variables)
-    places = np.argsort(order, axis=1)
+    positions = np.argsort(order, axis=1)
     by_set = np.argsort(of_set, kind="stable")
     for first in range(0, len(sets), QUESTIONS_PER_PIECE):
         last = first + QUESTIONS_PER_PIECE
         own = by_set[slice(*np.searchsorted(of_set[by_set], (first, last)))]
-        yield sets[first:last], own, of_set[own] - first, places[own]
+        yield sets[first:last], own, of_set[own] - first, positions[own]
 
 
 def distinct_rows(rows: Integers, n: int) -> tuple[Integers, Integers]:

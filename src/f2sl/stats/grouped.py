@@ -46,7 +46,7 @@ class ByGroup:
     centre: Floats
     spread: Floats
     n_rows: int
-    gaps: bool
+    missing: bool
 
     @classmethod
     def on(cls, engine: MixedEngine, *options: float) -> Self:
@@ -54,12 +54,12 @@ class ByGroup:
         moments = engine.moments
         assert moments.scaling is not None  # a mixed engine's moments are those of a table
         centre, spread = moments.sums / engine.n_rows, np.sqrt(moments.squares / engine.n_rows)
-        return cls(moments.scaling.coarse_unit, centre, spread, engine.n_rows, engine.any_gaps, *options)
+        return cls(moments.scaling.coarse_unit, centre, spread, engine.n_rows, engine.any_missing, *options)
 
     def of_numbers(self, groups: Groups) -> tuple[Integers, Floats, Floats]:
         """Return the number of samples of each query, and centre and spread of each of its numbers."""
         numbers = groups.numbers
-        if not self.gaps:
+        if not self.missing:
             n_rows = np.full(len(numbers), self.n_rows)
             return n_rows, self.centre[numbers.variables], self.spread[numbers.variables]
         n_rows = np.empty(len(numbers), np.int64)
@@ -166,10 +166,10 @@ class GaussianParts:
         numbers = is_number.sum(axis=1)
         configurations = np.maximum(engine.cardinalities[distinct], 1).prod(axis=1, dtype=np.float64)
         found = np.tile([0.0, 1.0], (n, 1))
-        alone = (numbers > 0) & is_number.all(axis=1) & (not engine.any_gaps)
+        alone = (numbers > 0) & is_number.all(axis=1) & (not engine.any_missing)
         if alone.any():
-            places = engine.place[distinct[alone]]
-            found[alone, 0] = self.formula.alone(engine.moments.correlations, places)
+            positions = engine.position[distinct[alone]]
+            found[alone, 0] = self.formula.alone(engine.moments.correlations, positions)
         mixed = (numbers > 0) & ~alone
         possible = mixed & (configurations <= rows)
         found[mixed & ~possible] = np.nan

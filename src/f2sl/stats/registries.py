@@ -9,16 +9,16 @@ To add one of your own, derive it from :class:`f2sl.CITest`, :class:`f2sl.Score`
 write the one method that is required, and pass an object of it, or register the class to call it by a name:
 
 >>> class Chance(Configured):
-...     def __init__(self, seed=0):
-...         self.seed = seed
+...     def __init__(self, random_state=0):
+...         self.random_state = random_state
 >>> Chance(3), Chance(3) == Chance(3), Chance(3) == Chance(4)
-(Chance(seed=3), True, False)
+(Chance(random_state=3), True, False)
 """
 
 from __future__ import annotations
 
 from f2sl._registry import Registry
-from f2sl.data.column import MIXED, NUMBER, STATES, wrong_kinds
+from f2sl.data.column import CONTINUOUS, DISCRETE, MIXED, wrong_kinds
 
 
 class Configured:
@@ -28,7 +28,7 @@ class Configured:
     `kinds` lists the kinds of columns they accept, `requires` the method that a derived class must have.
     """
 
-    kinds: tuple[str, ...] = (STATES,)
+    kinds: tuple[str, ...] = (DISCRETE,)
     requires: str
 
     @classmethod
@@ -95,7 +95,7 @@ MEASURES.add(
     "f2sl.stats.measures.information:SU",
     "symmetrical uncertainty",
     "Press and others 1988",
-    kinds=(STATES,),
+    kinds=(DISCRETE,),
     unit="SU",
 )
 MEASURES.add(
@@ -103,7 +103,7 @@ MEASURES.add(
     "f2sl.stats.measures.correlations:R2",
     "squared correlation",
     "Pearson 1896",
-    kinds=(NUMBER,),
+    kinds=(CONTINUOUS,),
     unit="r^2",
 )
 MEASURES.add(
@@ -111,7 +111,7 @@ MEASURES.add(
     "f2sl.stats.measures.correlations:Correlation",
     "correlation without its sign",
     "Pearson 1896",
-    kinds=(NUMBER,),
+    kinds=(CONTINUOUS,),
     unit="|r|",
 )
 MEASURES.add(
@@ -119,7 +119,7 @@ MEASURES.add(
     "f2sl.stats.measures.mixed:Explained",
     "1 - exp(-2 MI), which is r^2 of two numbers",
     "Joe 1989",
-    kinds=(STATES, NUMBER, MIXED),
+    kinds=(DISCRETE, CONTINUOUS, MIXED),
     unit="1 - exp(-2 MI)",
 )
 MEASURES.add(
@@ -127,6 +127,6 @@ MEASURES.add(
     "f2sl.stats.measures.information:MI",
     "mutual information in nats",
     "Shannon 1948",
-    kinds=(STATES, NUMBER, MIXED),
+    kinds=(DISCRETE, CONTINUOUS, MIXED),
     unit="MI in nats",
 )

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from f2sl.data.column import NUMBER, STATES
+from f2sl.data.column import CONTINUOUS, DISCRETE
 from f2sl.data.open import open_for
 from f2sl.errors import DataError, GraphError, unknown_name
 from f2sl.graph import DAG
@@ -57,7 +57,7 @@ def varsortability(data: Any, graph: DAG, *, names: Sequence[str] | None = None)
     """
     if not isinstance(graph, DAG):
         raise GraphError(f"varsortability is measured along a DAG, not a {type(graph).__name__}")
-    table = open_for((STATES, NUMBER), "varsortability", data, names=names, min_variables=1)
+    table = open_for((DISCRETE, CONTINUOUS), "varsortability", data, names=names, min_variables=1)
     with nullcontext() if table is data else table:
         for node in graph.nodes:
             if node not in table.names:

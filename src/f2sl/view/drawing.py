@@ -96,8 +96,8 @@ def drawing(
     nodes = [name for name in graph.nodes if name in wanted]
     edges = [edge for edge in edges_of(graph, truth) if edge.a in wanted and edge.b in wanted]
     # The order of a DAG says which end is above, also of the edges that the truth alone has.
-    place = {name: i for i, name in enumerate(graph.to_dag().topological_order())}
-    arcs = [(e.a, e.b) if place[e.a] < place[e.b] else (e.b, e.a) for e in edges]
+    position = {name: i for i, name in enumerate(graph.to_dag().topological_order())}
+    arcs = [(e.a, e.b) if position[e.a] < position[e.b] else (e.b, e.a) for e in edges]
     widths = {name: 22.0 + width_of_text(label(name)) for name in nodes}
     return Drawing(nodes, edges, lay_out(widths, arcs, dot), widths)
 
@@ -169,10 +169,10 @@ def label(name: str) -> str:
     plain = "".join(character if character.isprintable() else " " for character in name)
     if sum(map(_cells, plain)) <= LONGEST_LABEL:
         return plain
-    kept, room = "", LONGEST_LABEL - 1
+    kept, capacity = "", LONGEST_LABEL - 1
     for character in plain:
-        room -= _cells(character)
-        if room < 0:
+        capacity -= _cells(character)
+        if capacity < 0:
             break
         kept += character
     return kept + "…"

@@ -1,6 +1,6 @@
 """Explain why two variables are linked in a learned graph, or are not.
 
-A fitted learner stores its decisions: neighbours, separating sets and v-structures. It does not store the
+A fitted learner stores its decisions: neighbors, separating sets and v-structures. It does not store the
 numbers behind them, which would slow down learning. This module computes them again from the same data, for
 the one pair in question. Without data, it reports only the stored facts.
 
@@ -9,7 +9,7 @@ kind             of an edge
 ===============  ========================================================================================
 strength         its weight in the graph
 relevance        what the pair shares, against the threshold (FCBF)
-redundancy       the stronger neighbour that came nearest to replacing it (FCBF)
+redundancy       the stronger neighbor that came nearest to replacing it (FCBF)
 test             the weakest test that it survived
 score            the loss in log score without it, or with it reversed
 direction        what directed it: knowledge, a v-structure, a rule, the score, or nothing but the names
@@ -32,7 +32,7 @@ import numpy as np
 
 from f2sl._arrays import Integers
 from f2sl.constraints import Constraints
-from f2sl.data.column import STATES
+from f2sl.data.column import DISCRETE
 from f2sl.data.engines import open_engine
 from f2sl.data.open import open_for
 from f2sl.data.table import Table
@@ -49,8 +49,8 @@ from f2sl.learners.pc_stable import PCStable
 from f2sl.learners.skeleton import from_edges
 from f2sl.learners.tc import TC, spouse_tests
 from f2sl.learners.v_structures import pattern_of
-from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, IndependenceTest, reliable_subsets
-from f2sl.stats.choose import make_score, make_test, settle
+from f2sl.stats.answers import DEPENDENT, INCONCLUSIVE, INDEPENDENT, IndependenceTest, reliable_subsets
+from f2sl.stats.choose import make_score, make_test, resolve_auto
 from f2sl.stats.conditioning import given_all_others
 from f2sl.stats.tests.fisher_z import z_answers
 from f2sl.view.explanation import (
@@ -65,7 +65,7 @@ from f2sl.view.explanation import (
 from f2sl.view.selection import Selection
 
 MOST_TESTS = 50_000
-"""Largest number of subsets of the neighbours to search for the weakest test of one edge."""
+"""Largest number of subsets of the neighbors to search for the weakest test of one edge."""
 MOST_EXPLAINED, LEAST_EXPLAINED, MOST_ROWS = 1_000, 200, 100_000_000
 """Largest number of pairs that a page explains, within bounds by the total number of rows."""
 MANY = 20
@@ -112,7 +112,7 @@ def explained_pairs(
 ) -> dict[tuple[str, str], Explanation]:
     """Explain pairs for the page: all, or if there are too many, the most interesting ones.
 
-    These are the edges, then the edges of the truth that are missing, then pairs with a common neighbour.
+    These are the edges, then the edges of the truth that are missing, then pairs with a common neighbor.
     Without a table, only the facts stored in the learner are reported.
     """
     graph = model.graph_
@@ -133,7 +133,7 @@ def explained_pairs(
 def is_learned_from(model: Any, table: Table) -> bool:
     """Return whether a learner may have learned from a table, by its columns and its number of rows."""
     try:
-        settle(model.options_in_use_, table.kind)  # "auto" is settled already
+        resolve_auto(model.options_in_use_, table.kind)  # "auto" is settled already
     except OptionError:
         return False
     names = sorted(model.feature_names_in_)
@@ -161,7 +161,7 @@ class Explainer:
         self.number = {name: v for v, name in enumerate(self.names)}
         self.arrows = set(self.graph.directed_edges)
         self.shown = set(model.graph_.directed_edges)
-        # A search that grows parents among all variables ignores neighbourhoods, so they explain nothing.
+        # A search that grows parents among all variables ignores neighborhoods, so they explain nothing.
         grown = getattr(model, "grows_parents_", False)
         self.local: Any = None if grown else getattr(model, "local_learner_", None)
         self.skeleton = None if grown else getattr(model, "skeleton_", None)
@@ -200,7 +200,7 @@ class Explainer:
         if strength is not None:
             yield Reason("strength", f"strength {strength:.4g}{self.unit}", {"strength": strength})
         u, v = self.number[a], self.number[b]
-        if self.rules.requires_link(np.array([u]), np.array([v]))[0]:
+        if self.rules.requires_adjacency(np.array([u]), np.array([v]))[0]:
             yield Reason("knowledge", "the knowledge requires it")
         if self.engine is not None:
             if self._selection is not None:
@@ -214,7 +214,7 @@ class Explainer:
         yield self._direction(a, b)
 
     def _weakest_test(self, u: int, v: int) -> Iterator[Reason]:
-        """Find the weakest of the tests that an edge has survived among the neighbours it ended up with."""
+        """Find the weakest of the tests that an edge has survived among the neighbors it ended up with."""
         a, b = self.names[u], self.names[v]
         low, high = min(u, v), max(u, v)
         if isinstance(self.model, PCStable):
@@ -228,9 +228,9 @@ class Explainer:
             facts = self._given_all_others(u, v)[1]
             yield Reason("test", f"correlated {self._in_words_of_tc(facts)}", {**facts, "n_tests": 1})
             spouses = spouse_tests(self._blankets, low, high, self.model.max_left_out)
-            if not (told := self._weakest_of(self._test, low, high, list(islice(spouses, MOST_TESTS)))):
+            if not (evidence := self._weakest_of(self._test, low, high, list(islice(spouses, MOST_TESTS)))):
                 return
-            answer, facts, n_tests = told
+            answer, facts, n_tests = evidence
             text = f"survived {n_tests:,} tests for spouses, the weakest: {answer_in_words(facts)}"
             yield Reason("test", text, {**facts, "n_tests": n_tests})
             return
@@ -239,14 +239,14 @@ class Explainer:
                 yield from self._joined(a, b)
             return
         most = (self.local or self.model).max_cond_vars
-        told = self._largest_p(self._test, low, high, around, most)
-        if told is None:
+        evidence = self._largest_p(self._test, low, high, around, most)
+        if evidence is None:
             yield Reason("test", "all tests of it were inconclusive (too few samples)")
             return
-        answer, facts, n_tests = told
+        answer, facts, n_tests = evidence
         words = "a test finds them independent"
         if answer == DEPENDENT:
-            words = f"survived {n_tests:,} tests given its neighbours, the weakest"
+            words = f"survived {n_tests:,} tests given its neighbors, the weakest"
         text = f"{words}: {answer_in_words(facts)}"
         yield Reason("test", text, {**facts, "n_tests": n_tests})
 
@@ -263,7 +263,7 @@ class Explainer:
     def _largest_p(
         self, test: IndependenceTest, u: int, v: int, around: list[Integers], most: int | None, least: int = 0
     ) -> tuple[int, dict[str, Any], int] | None:
-        """Find the test of two variables, given subsets of some neighbourhoods, with the largest p-value."""
+        """Find the test of two variables, given subsets of some neighborhoods, with the largest p-value."""
         seen: dict[tuple[int, ...], None] = {}
         limit = max(map(len, around), default=0)
         for size in range(least, 1 + (limit if most is None else min(limit, most))):
@@ -287,10 +287,14 @@ class Explainer:
             chosen = [given for given in seen if len(given) == size]
             rows = np.array(chosen, np.int64).reshape(len(chosen), size)
             asked = test.ask(np.full(len(rows), u), np.full(len(rows), v), rows)
-            strengths = np.where(asked.answer == UNRELIABLE, np.inf, asked.strength)
-            place = int(np.argmin(strengths))
-            if np.isfinite(strengths[place]) and (best is None or strengths[place] < best[0]):
-                best = (float(strengths[place]), tuple(rows[place].tolist()), asked.part(place, place + 1))
+            strengths = np.where(asked.answer == INCONCLUSIVE, np.inf, asked.strength)
+            position = int(np.argmin(strengths))
+            if np.isfinite(strengths[position]) and (best is None or strengths[position] < best[0]):
+                best = (
+                    float(strengths[position]),
+                    tuple(rows[position].tolist()),
+                    asked.part(position, position + 1),
+                )
         if best is None:
             return None
         _, given, answers = best
@@ -332,10 +336,10 @@ class Explainer:
         pattern, rules = self._replayed
         if (a, b) in pattern:
             others = [y if x == a else x for x, c, y in self.model.v_structures_ if c == b and a in (x, y)]
-            told = "; ".join(f"{a} -> {b} <- {other}{self._evidence(a, b, other)}" for other in others)
+            evidence = "; ".join(f"{a} -> {b} <- {other}{self._evidence(a, b, other)}" for other in others)
             lost = [f"{other} -> {b}" for other in others if (other, b) not in self.arrows]
-            told += f"; other decisions contradict {listed(lost)}" if lost else ""
-            return _direction("v-structure", f"directed by v-structure: {told}", others=others)
+            evidence += f"; other decisions contradict {listed(lost)}" if lost else ""
+            return _direction("v-structure", f"directed by v-structure: {evidence}", others=others)
         if (a, b) in rules:
             text = f"directed by Meek's rule {rules[a, b]}: {RULES[rules[a, b]].format(a=a, b=b)}"
             return _direction("meek", text, rule=rules[a, b])
@@ -363,18 +367,18 @@ class Explainer:
         if given is None or c in given or self.engine is None:
             return ""
         ends = self.number[a], self.number[d]
-        told = []
+        evidence = []
         for names, wanted in ((given, INDEPENDENT), ((*given, c), DEPENDENT)):
             answer, facts = self._ask(*ends, [self.number[name] for name in names])
             if answer == wanted:
-                told.append(f"{p_in_words(facts['p_value'])} given {listed(names)}")
-        return f" ({a} and {d}: {', '.join(told)})" if told else ""
+                evidence.append(f"{p_in_words(facts['p_value'])} given {listed(names)}")
+        return f" ({a} and {d}: {', '.join(evidence)})" if evidence else ""
 
     def _by_score(self, a: str, b: str) -> Reason:
         if (a, b) in self.shown:
             return _direction("score", "directed by the score: all equivalent DAGs have this direction")
         name = self.model.options_in_use_.get("score")
-        gaps = self.table is not None and bool(self.table.gaps.any())
+        gaps = self.table is not None and bool(self.table.missing.any())
         if name in EQUIVALENT and not gaps:
             text = f"directed by nothing in the data: DAGs with {a} -> {b} and {b} -> {a} have the same score"
             return _direction("names", text + "; the search and the order of the names chose the first")
@@ -385,7 +389,7 @@ class Explainer:
 
     def _of_no_edge(self, a: str, b: str) -> list[Reason]:
         u, v = self.number[a], self.number[b]
-        if not self.rules.allows_link(np.array([u]), np.array([v]))[0]:
+        if not self.rules.allows_adjacency(np.array([u]), np.array([v]))[0]:
             there, back = self.bound.against((u, v)), self.bound.against((v, u))
             text = f"the knowledge forbids it: {a} -> {b} ({there}), {b} -> {a} ({back})"
             return [Reason("knowledge", text)]
@@ -424,7 +428,7 @@ class Explainer:
                 yield Reason("separated", f"separated: {self._in_words_of_tc(facts)}", facts)
         elif self.engine is not None and isinstance(self.local, ByTests) and not named:
             alone = self._test.answer(np.array([u]), np.array([v]), np.empty((1, 0), np.int64))
-            if alone[0] == UNRELIABLE:
+            if alone[0] == INCONCLUSIVE:
                 yield Reason("inconclusive", "not admitted: too few samples for a test of the pair")
         if len(named) == 1:
             other = b if named[0] == a else a
@@ -436,14 +440,14 @@ class Explainer:
         if self.engine is None:
             yield Reason("score", "left out by the score")
             return
-        told, facts = [], {}
+        evidence, facts = [], {}
         for x, y in ((u, v), (v, u)):
             before, after = self._score.score([self._family(y), self._family(y, add=x)])
             change, arrow = float(after - before) + self._per_edge, f"{self.names[x]} -> {self.names[y]}"
             facts[arrow] = change
             result = "would close a cycle" if self._path(y, x) else f"makes it {change_of(change)}"
-            told.append(f"{arrow} {result}")
-        yield Reason("score", f"{words}: {'; '.join(told)}", {"changes": facts})
+            evidence.append(f"{arrow} {result}")
+        yield Reason("score", f"{words}: {'; '.join(evidence)}", {"changes": facts})
 
     def _separated_by_parents(self, u: int, v: int) -> Iterator[Reason]:
         """Test two variables given the parents of the one that is not an ancestor of the other."""
@@ -455,9 +459,9 @@ class Explainer:
             yield Reason("separated", f"separated: {answer_in_words(facts)}", facts)
 
     def _below_weights(self, a: str, b: str) -> Iterator[Reason]:
-        place = self.model.feature_names_in_.tolist().index
-        there = float(self.model.weights_[place(a), place(b)])
-        back = float(self.model.weights_[place(b), place(a)])
+        position = self.model.feature_names_in_.tolist().index
+        there = float(self.model.weights_[position(a), position(b)])
+        back = float(self.model.weights_[position(b), position(a)])
         least = self.model.threshold_
         text = f"weights {there:.4g} ({a} -> {b}) and {back:.4g} ({b} -> {a}) are below {least:.4g}"
         yield Reason("weight", text, {"weights": [there, back], "threshold": least})
@@ -496,11 +500,11 @@ class Explainer:
     def _samples(self, variables: Sequence[int]) -> int:
         """Count the rows that have all of some variables."""
         assert self.table is not None
-        gaps = [v for v in variables if self.table.gaps[v]]
+        gaps = [v for v in variables if self.table.missing[v]]
         there = np.ones(self.table.n_rows if gaps else 0, np.bool_)
         for v in gaps:
             column = self.table.column(v)
-            of_states = self.table.kinds[v] == STATES
+            of_states = self.table.kinds[v] == DISCRETE
             there &= column < self.table.cardinalities[v] if of_states else ~np.isnan(column)
         return int(there.sum()) if gaps else self.table.n_rows
 

@@ -56,7 +56,7 @@ class Layout:
     Edges laid out by ``dot`` have a curve instead: a start, and three points for each cubic curve.
     """
 
-    places: dict[str, Point] = field(default_factory=dict)
+    positions: dict[str, Point] = field(default_factory=dict)
     bends: dict[tuple[str, str], list[Point]] = field(default_factory=dict)
     curves: dict[tuple[str, str], list[Point]] = field(default_factory=dict)
     width: float = 0.0
@@ -71,7 +71,7 @@ def lay_out(widths: Mapping[str, float], edges: Iterable[tuple[str, str]], dot: 
     Examples
     --------
     >>> layout = lay_out(dict.fromkeys("abc", 40.0), [("a", "b"), ("b", "c"), ("a", "c")])
-    >>> [layout.places[name][1] for name in "abc"], len(layout.bends["a", "c"])
+    >>> [layout.positions[name][1] for name in "abc"], len(layout.bends["a", "c"])
     ([0.0, 78.0, 156.0], 1)
     """
     names = sorted(widths)
@@ -88,12 +88,12 @@ def lay_out(widths: Mapping[str, float], edges: Iterable[tuple[str, str]], dot: 
         for (a, b), curve in part.curves.items():
             layout.curves[names[a], names[b]] = [(left + x, top + y) for x, y in curve]
         for item, x in part.x.items():
-            place = (left + x, top + gap * part.layer[item])
+            position = (left + x, top + gap * part.layer[item])
             if item < len(names):
-                layout.places[names[item]] = place
+                layout.positions[names[item]] = position
             else:
                 a, b = part.bend_of[item]
-                layout.bends.setdefault((names[a], names[b]), []).append(place)
+                layout.bends.setdefault((names[a], names[b]), []).append(position)
     _add_rows_of([names[i] for i in alone], widths, layout, gap)
     return layout
 
@@ -129,26 +129,26 @@ def _packed(boxes: Sequence[tuple[float, float]], layout: Layout) -> list[Point]
     """Arrange boxes in rows, the first leftmost, of about the width that gives the picture its shape."""
     area = sum((w + 2 * GAP) * (h + LAYER) for w, h in boxes)
     wide = max([w for w, _ in boxes] + [(ASPECT * area) ** 0.5], default=0.0)
-    places: list[Point] = []
+    positions: list[Point] = []
     x = y = tallest = 0.0
     for width, height in boxes:
         if x and x + width > wide:
             x, y, tallest = 0.0, y + tallest + LAYER, 0.0
-        places.append((x, y))
+        positions.append((x, y))
         layout.width, layout.height = max(layout.width, x + width), max(layout.height, y + height)
         x, tallest = x + width + 2 * GAP, max(tallest, height)
-    return places
+    return positions
 
 
 def _add_rows_of(alone: Sequence[str], widths: Mapping[str, float], layout: Layout, gap: float) -> None:
     """Arrange nodes without edges in rows below all others."""
     total = sum(widths[name] + GAP for name in alone)
     wide = max(layout.width, (ASPECT * 2 * GAP * total) ** 0.5)
-    x, y = 0.0, layout.height + gap if layout.places else 0.0
+    x, y = 0.0, layout.height + gap if layout.positions else 0.0
     for name in alone:
         if x and x + widths[name] > wide:
             x, y = 0.0, y + 2 * GAP
-        layout.places[name] = (x + widths[name] / 2, y)
+        layout.positions[name] = (x + widths[name] / 2, y)
         layout.width, layout.height = max(layout.width, x + widths[name]), y
         x += widths[name] + GAP
 
@@ -206,7 +206,7 @@ class _Part:
         self.rows = self._ordered()
 
     def _narrowed(self, wide: float) -> dict[int, int]:
-        """Split layers that are far too wide, alternating neighbours; return new layers, if any.
+        """Split layers that are far too wide, alternating neighbors; return new layers, if any.
 
         No edge joins nodes of one layer, so edges point down however the layer is split.
         """
@@ -222,14 +222,14 @@ class _Part:
         return self._widths[item] if item < len(self._widths) else WIDTH_OF_BEND
 
     def _apart(self, a: int, b: int) -> float:
-        """Return the smallest distance between the centres of two neighbours in a layer."""
+        """Return the smallest distance between the centres of two neighbors in a layer."""
         both_bend = min(a, b) >= len(self._widths)
         return (self._width(a) + self._width(b)) / 2 + (GAP_OF_BENDS if both_bend else GAP)
 
     # -- the order within layers ------------------------------------------------------
 
     def _ordered(self) -> Rows:
-        """Order each layer so that few edges cross: the best of some sweeps by neighbours' mean place."""
+        """Order each layer so that few edges cross: the best of some sweeps by neighbors' mean place."""
         rows: Rows = [[] for _ in range(1 + max(self.layer.values()))]
         seen: set[int] = set()
         for start in sorted(self.layer, key=lambda item: (self.layer[item], item)):
@@ -254,26 +254,26 @@ class _Part:
 
     def _sweep(self, rows: Rows, downwards: bool) -> None:
         near = self.up if downwards else self.down
-        place: dict[int, float] = {}
+        position: dict[int, float] = {}
         for row in rows if downwards else reversed(rows):
             wish = {}
             for i, item in enumerate(row):
                 others = near[item]
-                wish[item] = sum([place[other] for other in others]) / len(others) if others else -1.0
+                wish[item] = sum([position[other] for other in others]) / len(others) if others else -1.0
                 if not others:
-                    # Between its neighbours, as it is now: the mean of the wishes around it.
+                    # Between its neighbors, as it is now: the mean of the wishes around it.
                     wish[item] = wish[row[i - 1]] if i else 0.0
             row.sort(key=wish.__getitem__)
-            place.update({item: float(i) for i, item in enumerate(row)})
+            position.update({item: float(i) for i, item in enumerate(row)})
 
     def _crossings(self, rows: Rows) -> int:
-        """Count the crossings of edges between neighbouring layers."""
+        """Count the crossings of edges between neighboring layers."""
         total = 0
         for upper, lower in pairwise(rows):
-            place = {item: i for i, item in enumerate(lower)}
+            position = {item: i for i, item in enumerate(lower)}
             ends: list[int] = []
             for item in upper:
-                new = sorted([place[other] for other in self.down[item]])
+                new = sorted([position[other] for other in self.down[item]])
                 total += sum([len(ends) - bisect_left(ends, end + 1) for end in new])
                 for end in new:
                     insort(ends, end)
@@ -288,20 +288,20 @@ class _Part:
     def _straightest(self) -> dict[int, float]:
         """Return the x for which edges run as straight as the widths of the layers allow.
 
-        Edges are cut into pieces between neighbouring layers. A linear programme (Gansner and others 1993)
+        Edges are cut into pieces between neighboring layers. A linear programme (Gansner and others 1993)
         minimises the weighted sum of the horizontal lengths of the pieces. Its variables are x of the items,
         then the horizontal length of each piece. Its constraints say that a length is at least the difference
-        of x between its ends, in both directions, and that neighbours in a layer are far enough apart.
+        of x between its ends, in both directions, and that neighbors in a layer are far enough apart.
         """
         from scipy.optimize import linprog
         from scipy.sparse import csr_array
 
-        place = {item: i for i, item in enumerate(sorted(self.layer))}
-        pieces = [(a, b) for a in place for b in self.down[a]]
+        position = {item: i for i, item in enumerate(sorted(self.layer))}
+        pieces = [(a, b) for a in position for b in self.down[a]]
         beside = [(a, b) for row in self.rows for a, b in pairwise(row)]
-        n, k, m = len(place), len(pieces), len(beside)
+        n, k, m = len(position), len(pieces), len(beside)
         ends = np.array([*pieces, *((b, a) for a, b in pieces), *beside], np.int64).reshape(-1, 2)
-        ends = np.searchsorted(list(place), ends)
+        ends = np.searchsorted(list(position), ends)
         row, off = np.arange(2 * k + m), n + np.tile(np.arange(k), 2)
         matrix = csr_array(
             (
@@ -314,10 +314,10 @@ class _Part:
         bends = [(a >= len(self._widths)) + (b >= len(self._widths)) for a, b in pieces]
         costs = np.concatenate([np.zeros(n), np.take(WEIGHTS, bends)])
         found = linprog(costs, A_ub=matrix, b_ub=limits, bounds=(0, None), method="highs-ds").x
-        return dict(zip(place, np.round(found[:n], 3).tolist(), strict=True))
+        return dict(zip(position, np.round(found[:n], 3).tolist(), strict=True))
 
     def _swept(self) -> dict[int, float]:
-        """Return x of all items: each near its neighbours, as far as the widths of a layer allow."""
+        """Return x of all items: each near its neighbors, as far as the widths of a layer allow."""
         x: dict[int, float] = {}
         for row in self.rows:
             self._spread(row, [(float(i), 1.0) for i in range(len(row))], x)
@@ -329,7 +329,7 @@ class _Part:
         return x
 
     def _pull(self, item: int, x: Mapping[int, float], downwards: bool, both: bool) -> tuple[float, float]:
-        """Return the place that an item's neighbours pull it to, and how strongly; bends pull more."""
+        """Return the place that an item's neighbors pull it to, and how strongly; bends pull more."""
         near = self.up[item] if downwards else self.down[item]
         if (both and item < len(self._widths)) or not near:
             near = [*self.up[item], *self.down[item]]
@@ -353,11 +353,11 @@ class _Part:
                 mean = (mean * weight + other * heavy) / (weight + heavy)
                 weight, count = weight + heavy, count + more
             blocks.append((mean, weight, count))
-        place = 0
+        position = 0
         for mean, _, count in blocks:
-            for i in range(place, place + count):
+            for i in range(position, position + count):
                 x[row[i]] = mean + offset[i]
-            place += count
+            position += count
 
     def _straighten(self, x: dict[int, float]) -> None:
         """Align the bends of each long edge vertically, in as few runs as possible."""

@@ -90,7 +90,7 @@ def show(
     explanations : mapping of pairs of names to object, optional
         Texts on why a pair is linked or not. By default, if `what` is a learner, those of ``explain``: with
         `data`, if the learner has learned from them and they are in memory, otherwise without. With more than
-        1,000 pairs, only edges and pairs with a common neighbour are explained.
+        1,000 pairs, only edges and pairs with a common neighbor are explained.
     ask : str, optional
         The command that explains a pair, without the two names; for pairs that the page does not explain.
     notes : iterable of str, optional
@@ -330,7 +330,7 @@ def _nodes(
 ) -> list[dict[str, Any]]:
     nodes = []
     for name in drawn.nodes:
-        x, y = drawn.layout.places[name]
+        x, y = drawn.layout.positions[name]
         entry: dict[str, Any] = {"n": name, "l": label(name), "x": round(x, 1), "y": round(y, 1)}
         entry["w"] = round(drawn.widths[name])
         if name in known:
@@ -356,7 +356,7 @@ def _opened(data: Any, names: Iterable[str]) -> Iterator[Table | None]:
     if data is None or isinstance(data, Distributions):
         yield None
         return
-    table = open_for(("states", "number", "mixed"), "a page", data, min_variables=1, only=names)
+    table = open_for(("discrete", "continuous", "mixed"), "a page", data, min_variables=1, only=names)
     with nullcontext() if table is data else table:
         yield table
 
@@ -378,7 +378,7 @@ def _distribution(table: Table, i: int, rows: str) -> dict[str, Any]:
         counts = np.bincount(values, minlength=len(column.states))[: len(column.states)]
         total = int(counts.sum())
         shares = (counts / max(total, 1)).tolist()
-        told = {"states": [str(state) for state in column.states], "p": [_rounded(p) for p in shares]}
+        facts = {"states": [str(state) for state in column.states], "p": [_rounded(p) for p in shares]}
     else:
         values = values[np.isfinite(values)]
         total = len(values)
@@ -386,9 +386,9 @@ def _distribution(table: Table, i: int, rows: str) -> dict[str, Any]:
             return {"states": [], "from": "no values"}
         bars, _ = np.histogram(values, bins=BARS)
         ends = {"least": float(values.min()), "most": float(values.max())}
-        told = {"bars": bars.tolist(), "mean": float(values.mean()), "sd": float(values.std()), **ends}
+        facts = {"bars": bars.tolist(), "mean": float(values.mean()), "sd": float(values.std()), **ends}
     missing = table.n_rows - total
-    return {**told, "from": f"{total:,} {rows}" + (f", {missing:,} missing" if missing else "")}
+    return {**facts, "from": f"{total:,} {rows}" + (f", {missing:,} missing" if missing else "")}
 
 
 def _parameters(network: BayesianNetwork, name: str) -> dict[str, Any]:

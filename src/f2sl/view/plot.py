@@ -36,7 +36,7 @@ from f2sl.view.layers import HEIGHT, Point
 
 SUFFIXES = (".svg", ".png", ".pdf")
 INK, SOFT, BOX, BORDER, ACCENT, TINT = "#20262d", "#5f6b76", "#ffffff", "#9fb3bf", "#1f5f7f", "#dcebf2"
-LOOKS: dict[str, tuple[str, tuple[float, ...]]] = {
+STYLES: dict[str, tuple[str, tuple[float, ...]]] = {
     "directed": ("#3c7391", ()),
     "weakly decided": ("#3c7391", (6, 4)),
     "undirected": ("#a3762b", ()),
@@ -178,7 +178,7 @@ class Picture:
         strengths = [abs(edge.strength) for edge in self.drawing.edges if edge.strength is not None]
         strongest = max(strengths, default=0.0) or 1.0
         for edge in self.drawing.edges:
-            colour, dashes = LOOKS[look_of(edge)]
+            colour, dashes = STYLES[style_of(edge)]
             width = 1.5 if edge.strength is None else 0.9 + 2.1 * abs(edge.strength) / strongest
             width += 2.0 * (frozenset((edge.a, edge.b)) in self.pairs)
             cubic = [self._at(point) for point in self.drawing.curve(edge)]
@@ -197,8 +197,8 @@ class Picture:
 
     def _way(self, edge: Edge) -> list[Point]:
         """Return the points of an edge: out of one box, vertically through each layer, into the other box."""
-        places, gaps = self.drawing.layout.places, self.drawing.way(edge)
-        (ax, ay), (bx, by) = places[edge.a], places[edge.b]
+        positions, gaps = self.drawing.layout.positions, self.drawing.way(edge)
+        (ax, ay), (bx, by) = positions[edge.a], positions[edge.b]
         down = 1 if ay < by else -1
         ends = [
             (self._port(edge.a, gaps[0][0] if gaps else bx), ay + down * HEIGHT / 2),
@@ -213,24 +213,24 @@ class Picture:
         ]
         return [self._at(point) for point in [ends[0], *kept, ends[1]]]
 
-    def _at(self, place: Point) -> Point:
-        return place[0] + MARGIN, place[1] + MARGIN + HEIGHT / 2
+    def _at(self, position: Point) -> Point:
+        return position[0] + MARGIN, position[1] + MARGIN + HEIGHT / 2
 
     def _port(self, name: str, other: float) -> float:
-        x, reach = self.drawing.layout.places[name][0], 0.32 * self.drawing.widths[name]
+        x, reach = self.drawing.layout.positions[name][0], 0.32 * self.drawing.widths[name]
         return x + max(-reach, min(reach, 0.2 * (other - x)))
 
     def _boxes(self) -> Iterator[tuple[str, float, float, float, bool]]:
         """Yield each node's name, the middle and the width of its box, and whether to set it off."""
         for name in self.drawing.nodes:
-            x, y = self._at(self.drawing.layout.places[name])
+            x, y = self._at(self.drawing.layout.positions[name])
             yield name, x, y, self.drawing.widths[name], name in self.names
 
     def _legend(self) -> list[tuple[str, str, float]]:
         """Return look, words and width of each entry below the picture."""
-        present = {look_of(edge) for edge in self.drawing.edges}
-        words = {look: STATUS_NAMES.get(look, look) for look in LOOKS if look in present}
-        entries = [(look, text, 64 + width_of_text(text)) for look, text in words.items()]
+        present = {style_of(edge) for edge in self.drawing.edges}
+        words = {style: STATUS_NAMES.get(style, style) for style in STYLES if style in present}
+        entries = [(style, text, 64 + width_of_text(text)) for style, text in words.items()]
         if self.n_hidden:
             text = f"{self.n_hidden:,} variable{'s' * (self.n_hidden > 1)} not shown"
             entries.append(("", text, 30 + width_of_text(text)))
@@ -266,10 +266,10 @@ class Picture:
                 f'fill="{INK}">{_escaped(label(name))}</text></g>'
             )
         left, middle = MARGIN, height - MARGIN
-        for look, text, wide in self._legend():
+        for style, text, wide in self._legend():
             start = left
-            if look:
-                yield _svg_path([((left, middle),), ((left + 28, middle),)], *LOOKS[look], 2.2)
+            if style:
+                yield _svg_path([((left, middle),), ((left + 28, middle),)], *STYLES[style], 2.2)
                 start += 36
             yield (
                 f'<text x="{start:.1f}" y="{middle:.1f}" dominant-baseline="central" font-size="12" '
@@ -311,9 +311,9 @@ class Picture:
             way = Way([point for piece in curve for point in piece], codes)
             axes.add_patch(PathPatch(way, fc="none", ec=colour, lw=thick * pixel, ls=style, capstyle="butt"))
 
-        def write(x: float, y: float, text: str, size: float, **look: Any) -> None:
-            look |= {"va": "center", "family": families, "parse_math": False}
-            axes.text(x, y, text, fontsize=size * pixel, **look)
+        def write(x: float, y: float, text: str, size: float, **style: Any) -> None:
+            style |= {"va": "center", "family": families, "parse_math": False}
+            axes.text(x, y, text, fontsize=size * pixel, **style)
 
         for curve, head, colour, dashes, thick in self._lines():
             line(curve, colour, dashes, thick)
@@ -327,10 +327,10 @@ class Picture:
             axes.add_patch(box)
             write(x, y, label(name), 13 if len(families) > 1 else 12, ha="center", color=INK, zorder=3)
         left, middle = MARGIN, height - MARGIN
-        for look, text, wide in self._legend():
-            if look:
-                line([((left, middle),), ((left + 28, middle),)], *LOOKS[look], 2.2)
-            write(left + 36 * bool(look), middle, text, 11, color=SOFT)
+        for style, text, wide in self._legend():
+            if style:
+                line([((left, middle),), ((left + 28, middle),)], *STYLES[style], 2.2)
+            write(left + 36 * bool(style), middle, text, 11, color=SOFT)
             left += wide
 
     def _by_matplotlib(self, format: str) -> bytes:
@@ -345,8 +345,8 @@ class Picture:
         return buffer.getvalue()
 
 
-def look_of(edge: Edge) -> str:
-    """Return the name of an edge's look in `LOOKS`: its status, or whether its direction is decided."""
+def style_of(edge: Edge) -> str:
+    """Return the name of an edge's look in `STYLES`: its status, or whether its direction is decided."""
     return edge.status or ("weakly decided" if edge.weak else "directed" if edge.directed else "undirected")
 
 

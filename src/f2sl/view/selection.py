@@ -11,7 +11,7 @@ import numpy as np
 
 from f2sl.constraints import Constraints
 from f2sl.data.engines import FoundPairs
-from f2sl.learners.local.base import Neighbourhoods
+from f2sl.learners.local.base import Neighborhoods
 from f2sl.learners.local.confirmed import ConfirmedFCBF
 from f2sl.learners.local.fcbf import FCBF, redundancy_margin, relevance_graph
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT
@@ -113,11 +113,11 @@ class Selection:
             return text, {"target": c, "by": by, **values}
 
         if other in found.dropped:
-            x, told = found.dropped[other]
+            x, evidence = found.dropped[other]
             text, facts = three(x)
             text = f"{c} dropped {y} as redundant beside {self.names[x]}: {text}"
-            text += f"; independent {answer_in_words(told)}" if told else ""
-            yield Reason("redundancy", text, {**facts, **told, "dropped": True})
+            text += f"; independent {answer_in_words(evidence)}" if evidence else ""
+            yield Reason("redundancy", text, {**facts, **evidence, "dropped": True})
             return
         if isinstance(self.local, ConfirmedFCBF) and (self.local.clean_up or y not in self.near[c]):
             dropped = y not in self.near[c]
@@ -125,20 +125,19 @@ class Selection:
             if not dropped:  # what it survived for certain: those that were kept in the end
                 kept = [w for w in kept if self.names[w] in self.near[c]]
             among = [np.array(kept, np.int64)]
-            told = self.weakest(self.strict_test, target, other, among, self.local.clean_up, 1)
-            if told is not None and (told[0] == INDEPENDENT) == dropped:
-                text = (
-                    f"{c} {'dropped' if dropped else 'kept'} {y} in the clean-up: {answer_in_words(told[1])}"
-                )
-                yield Reason("redundancy", text, {"target": c, **told[1], "dropped": dropped})
+            evidence = self.weakest(self.strict_test, target, other, among, self.local.clean_up, 1)
+            if evidence is not None and (evidence[0] == INDEPENDENT) == dropped:
+                answer = answer_in_words(evidence[1])
+                text = f"{c} {'dropped' if dropped else 'kept'} {y} in the clean-up: {answer}"
+                yield Reason("redundancy", text, {"target": c, **evidence[1], "dropped": dropped})
             if dropped:
                 return
         doubts = found.survived.get(other, [])
         if doubts:
-            x, told = max(doubts, key=lambda doubt: doubt[1]["p_value"])
+            x, evidence = max(doubts, key=lambda doubt: doubt[1]["p_value"])
             text, facts = three(x)
-            text = f"{c} kept {y} beside {self.names[x]}: {text}; dependent {answer_in_words(told)}"
-            yield Reason("redundancy", text, {**facts, **told, "dropped": False})
+            text = f"{c} kept {y} beside {self.names[x]}: {text}; dependent {answer_in_words(evidence)}"
+            yield Reason("redundancy", text, {**facts, **evidence, "dropped": False})
         elif isinstance(self.local, FCBF):
             earlier = list(found.values)[: list(found.values).index(other)]
             rivals = [x for x in earlier if x not in found.dropped and found.closeness(x, other) is not None]
@@ -162,10 +161,10 @@ class Selection:
         order, values = near.of(target)
         found = Selected(dict(zip(order.tolist(), values.tolist(), strict=True)), among, {}, {})
         margin = redundancy_margin(self.local.ties)
-        for place, x in enumerate(order.tolist()):
+        for position, x in enumerate(order.tolist()):
             if x in found.dropped:
                 continue
-            for y in order[place + 1 :].tolist():
+            for y in order[position + 1 :].tolist():
                 closer = found.closeness(x, y)
                 if y in found.dropped or closer is None or not closer > found.values[y] + margin:
                     continue
@@ -180,7 +179,7 @@ class Selection:
         return found
 
     @cached_property
-    def _all_pairs(self) -> tuple[Neighbourhoods, dict[tuple[int, int], float]]:
+    def _all_pairs(self) -> tuple[Neighborhoods, dict[tuple[int, int], float]]:
         """Search all relevant pairs at once."""
         pairs = self.search()
         return relevance_graph(len(self.names), pairs), _by_pair(pairs)
@@ -207,10 +206,10 @@ class Selection:
             return f", {'' if relevant else 'not '}above delta {delta:g}", {"threshold": float(delta)}
         # Pairs are related by the test for the kind of columns, whatever the learner's own test is.
         test = make_test(self.engine, RELEVANCE_LEVEL, samples_per_cell=1.0)
-        told = self.facts(test.ask(np.array([u]), np.array([v]), np.empty((1, 0), np.int64)), u, v, [])
+        evidence = self.facts(test.ask(np.array([u]), np.array([v]), np.empty((1, 0), np.int64)), u, v, [])
         how = getattr(self.local, "relevance", "fdr")
-        unknown = np.isnan(told["p_value"])
-        facts = told | {"p_value": None} if unknown else told
-        text = f"{'' if unknown else f', {numbers_in_words(told)}'}, corrected for all pairs"
+        unknown = np.isnan(evidence["p_value"])
+        facts = evidence | {"p_value": None} if unknown else evidence
+        text = f"{'' if unknown else f', {numbers_in_words(evidence)}'}, corrected for all pairs"
         level = {"correction": how, "level": RELEVANCE_LEVEL}
         return f"{text} ({how}, level {RELEVANCE_LEVEL:g})", {**facts, **level}

@@ -28,9 +28,9 @@ def report(
     FOLDER/figures has SVG and PNG, and FOLDER/index.html shows all of it beside the paper's figures. Cells
     of experiments that have not been run are empty.
     """
-    told = write_report(folder)
+    message = write_report(folder)
     if not quiet:
-        print(told)
+        print(message)
 
 
 def write_report(folder: Path) -> str:
@@ -43,5 +43,5 @@ def write_report(folder: Path) -> str:
             write_atomically(path, content)
 
     written = write(folder, save)
-    told = f"{output.count(len(written) - 1, 'file')} of tables and figures"
-    return f"wrote {printable(written[-1])} and {told}"
+    message = f"{output.count(len(written) - 1, 'file')} of tables and figures"
+    return f"wrote {printable(written[-1])} and {message}"

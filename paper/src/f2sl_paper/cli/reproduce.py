@@ -141,9 +141,9 @@ def reproduce(
         for note in note_of_jobs(jobs, "learners at a time"):
             print(note)
         _show(summary)
-    told = write_report(out)
+    said = write_report(out)
     if not quiet:
-        print(told)
+        print(said)
         _tell_of_other_sizes(summary)
     _tell_of_failures(summary)
 
@@ -176,8 +176,8 @@ def _whole(text: str) -> int:
 def _show(summary: Summary) -> None:
     """Print the stored results."""
     states = summary.states
-    told = ", ".join(f"{states[state]:,} {words}" for state, words in TOLD.items() if states[state])
-    print(f"{printable(summary.path)}: {count(len(summary.outcomes), 'unit')} ({told})")
+    said = ", ".join(f"{states[state]:,} {words}" for state, words in TOLD.items() if states[state])
+    print(f"{printable(summary.path)}: {count(len(summary.outcomes), 'unit')} ({said})")
     print(f"in this call: {count(summary.new, 'unit')}")
     for source, words in (("paper", "the paper's data"), ("sampled", "sampled from bundled networks")):
         of_these = [network for network, name in summary.sources.items() if name == source]

@@ -62,7 +62,7 @@ LEAST_WORK, MOST_WORK = 2e7, 2e9
 class TableFacts:
     """Facts of a table that workers need in addition to its blocks, such as the row of each variable."""
 
-    places: Integers
+    positions: Integers
     presence: Presence
     n_rows: int
 
@@ -75,11 +75,11 @@ class ClusterEngine(CountsOnly):
         self._cluster = table.cluster
         self.n_rows = table.n_rows
         self.cardinalities: Integers = table.cardinalities
-        self.observed = table.n_rows - table.gaps
+        self.observed = table.n_rows - table.missing
         self._facts = Held(self._cluster, self._put_facts)
 
     def _put_facts(self) -> Any:
-        return self._cluster.put(TableFacts(self._table.places, self.presence, self.n_rows))
+        return self._cluster.put(TableFacts(self._table.positions, self.presence, self.n_rows))
 
     def close(self) -> None:
         """Release the data sent beside the table; the table stays on the cluster."""
@@ -257,7 +257,7 @@ class WholeTable:
 
 
 def _join(facts: TableFacts, *blocks: Block) -> WholeTable:
-    codes = np.concatenate([block.codes[facts.places] for block in blocks], axis=1)
+    codes = np.concatenate([block.codes[facts.positions] for block in blocks], axis=1)
     return WholeTable(codes, facts.presence.cardinalities[: len(codes)])
 
 
@@ -290,9 +290,9 @@ def _tile_batch(
 
 
 def _count_block(facts: TableFacts, batch: Counted, block: Block) -> BlockCounts:
-    places = facts.places[batch.used]
+    positions = facts.positions[batch.used]
     stretches = range(0, block.codes.shape[1], ROWS_AT_ONCE)
-    return _add_counts(*(batch.count(block.codes[places, a : a + ROWS_AT_ONCE]) for a in stretches))
+    return _add_counts(*(batch.count(block.codes[positions, a : a + ROWS_AT_ONCE]) for a in stretches))
 
 
 def _add_counts(*parts: BlockCounts) -> BlockCounts:

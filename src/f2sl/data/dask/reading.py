@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from f2sl.data.asked import Reading
-from f2sl.data.column import STATES, places_of
+from f2sl.data.column import DISCRETE, positions_of
 from f2sl.data.dask.runtime import Cluster, Held
 from f2sl.data.dask.table import DaskTable
 from f2sl.data.formats import DataFile
@@ -45,7 +45,7 @@ def read_files(files: Sequence[DataFile], reading: Reading, cluster: Cluster, me
     """Read files on a cluster; each file becomes a block of rows."""
     asked = Asked.of(files, reading)
     scans = cluster.map(lambda file: cluster.submit(_scan_file, file, asked), files)
-    found = ((one, one.file.place, one.schema, later) for one, later in scans)
+    found = ((one, one.file.location, one.schema, later) for one, later in scans)
 
     def begin(shared: Any, file: Scanned) -> Any:
         return cluster.submit(_convert_file, file, shared)
@@ -91,9 +91,9 @@ def _held(
     """
     scan = asked.nothing
     parts, schemas = [], []
-    for part, place, schema, later in found:
+    for part, location, schema, later in found:
         scan.join(later)
-        schemas.append((place, schema))
+        schemas.append((location, schema))
         if later.n_kept:
             parts.append(part)
 
@@ -105,12 +105,12 @@ def _held(
     def read() -> list[Any]:
         return list(map(partial(begin_block, cluster.put(prepared)), parts))
 
-    blocks, places = Held(cluster, read), places_of([column.kind for column in prepared.columns])
+    blocks, positions = Held(cluster, read), positions_of([column.kind for column in prepared.columns])
     low, high = prepared.ends
     table = DaskTable(
-        prepared.columns, cluster, blocks, prepared.n_rows, places, (low, high), memory, prepared.notes
+        prepared.columns, cluster, blocks, prepared.n_rows, positions, (low, high), memory, prepared.notes
     )
-    of_states = table.of_kind(STATES)
+    of_states = table.of_kind(DISCRETE)
     if of_states:
         low[of_states], high[of_states] = ends_of([table.margins[i] for i in of_states])
     return table
@@ -125,17 +125,17 @@ def _place(number: int) -> Path:
 
 
 def _scan_file(file: DataFile, asked: Asked) -> tuple[Scanned, Scan]:
-    _check_seen(file.place)
+    _check_seen(file.location)
     return scan_file(file, ROWS_AT_ONCE, asked)
 
 
-def _check_seen(place: Path) -> None:
+def _check_seen(location: Path) -> None:
     """Raise an error for a file that this worker cannot see."""
-    if not place.exists():
+    if not location.exists():
         from distributed import get_worker
 
         raise FileError(
-            f"{place}: the worker {get_worker().address} has no such file; all workers must see the files "
+            f"{location}: the worker {get_worker().address} has no such file; all workers must see the files "
             "under the same path, as on a shared disk"
         )
 

@@ -209,8 +209,8 @@ class Cluster:
             for address, found in all_found["workers"].items():
                 for what, there in _main_versions(found).items():
                     if there != here[what]:
-                        told = f"the worker runs {what} {there}, but this process runs {here[what]}"
-                        raise ClusterError(f"{address}: {told}; install the same version")
+                        message = f"the worker runs {what} {there}, but this process runs {here[what]}"
+                        raise ClusterError(f"{address}: {message}; install the same version")
             for address, version in self.client.run(_version_maker()).items():
                 _check_version(version, address)
         except ClusterError:
@@ -248,11 +248,11 @@ class Cluster:
         """
         left = iter(pieces)
         window: deque[list[Any]] = deque()
-        room = AHEAD * self.n_threads
+        capacity = AHEAD * self.n_threads
         losses = 0
         try:
             while True:
-                window.extend([piece, None] for piece in islice(left, room - len(window)))
+                window.extend([piece, None] for piece in islice(left, capacity - len(window)))
                 if not window:
                     return
                 try:
@@ -356,10 +356,10 @@ def _client(distributed: Any, target: Any, address: str) -> Any:
             _greet(target)
         return distributed.Client(target, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, TimeoutError, ValueError, KeyError) as error:
-        told = str(error).strip().splitlines()
+        message = str(error).strip().splitlines()
         raise ClusterError(
             f"{address}: no Dask scheduler answers at this address"
-            + (f" ({told[0][:200].rstrip(' .')})" if told else "")
+            + (f" ({message[0][:200].rstrip(' .')})" if message else "")
         ) from None
 
 
@@ -512,8 +512,8 @@ def _run(version: str, function: Callable[..., Any], *arguments: Any) -> Any:
     if version != __version__:
         from distributed import get_worker
 
-        told = f"the worker runs f2sl {__version__}, but the caller runs f2sl {version}"
-        raise ClusterError(f"{get_worker().address}: {told}; install the same version")
+        message = f"the worker runs f2sl {__version__}, but the caller runs f2sl {version}"
+        raise ClusterError(f"{get_worker().address}: {message}; install the same version")
     return function(*arguments)
 
 

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from f2sl._arrays import Floats, Integers
 from f2sl._constants import AUTO
 from f2sl._notes import Note
-from f2sl.data.column import NUMBER, STATES, Column, places_of
+from f2sl.data.column import CONTINUOUS, DISCRETE, Column, positions_of
 from f2sl.data.dask.runtime import Cluster, Held
 from f2sl.data.memory.table import MemoryTable
 from f2sl.data.table import Arrays, Block, Ends, Summand, Table, WholeColumn, closed_table
@@ -62,7 +62,7 @@ class DaskTable(Table):
     cluster: Cluster
     blocks: Held[list[Any]]
     total_rows: int
-    places: Integers
+    positions: Integers
     ends: Ends
     memory: int
     notes: tuple[Note, ...] = ()
@@ -83,10 +83,10 @@ class DaskTable(Table):
             Block(np.ascontiguousarray(table.codes[:, a:b]), np.ascontiguousarray(table.numbers[:, a:b]))
             for a, b in pairwise(edges)
         ]
-        places = places_of(table.kinds)
+        positions = positions_of(table.kinds)
         blocks = Held(cluster, lambda: cluster.scatter(parts))
         how = table.notes, table.transform
-        return cls(table.columns, cluster, blocks, table.n_rows, places, table.ends, memory, *how)
+        return cls(table.columns, cluster, blocks, table.n_rows, positions, table.ends, memory, *how)
 
     @property
     def n_rows(self) -> int:
@@ -96,35 +96,35 @@ class DaskTable(Table):
     @cached_property
     def margins(self) -> tuple[Integers, ...]:
         """Count of each state of each column; empty for numbers."""
-        new = [i for i in self.of_kind(STATES) if self.places[i] not in self.counted]
+        new = [i for i in self.of_kind(DISCRETE) if self.positions[i] not in self.counted]
         if new:
-            cardinalities, places = self.cardinalities[new], self.places[new]
-            [counts] = self._summed(_margins_of_block, cardinalities, places)
+            cardinalities, positions = self.cardinalities[new], self.positions[new]
+            [counts] = self._summed(_margins_of_block, cardinalities, positions)
             split = np.split(counts, np.cumsum(cardinalities)[:-1])
-            self.counted.update(zip(places.tolist(), split, strict=True))
-        own = zip(self.kinds, self.places.tolist(), strict=True)
-        return tuple(self.counted[p] if kind == STATES else np.empty(0, np.int64) for kind, p in own)
+            self.counted.update(zip(positions.tolist(), split, strict=True))
+        own = zip(self.kinds, self.positions.tolist(), strict=True)
+        return tuple(self.counted[p] if kind == DISCRETE else np.empty(0, np.int64) for kind, p in own)
 
     def column(self, i: int) -> npt.NDArray[Any]:
         """Return the codes or numbers of one column as an array."""
-        [values] = self._brought(self.places[[i]], self.columns[i].kind)
+        [values] = self._brought(self.positions[[i]], self.columns[i].kind)
         return np.asarray(values)
 
     def add_up(self, function: Summand) -> Arrays:
         """Sum what `function` makes of blocks."""
         if self.coded:
-            return self._summed(_of_codes_as_numbers, function, self.places)
-        places = [self.places[self.of_kind(kind)] for kind in (STATES, NUMBER)]
-        return self._summed(_of_both, function, places)
+            return self._summed(_of_codes_as_numbers, function, self.positions)
+        positions = [self.positions[self.of_kind(kind)] for kind in (DISCRETE, CONTINUOUS)]
+        return self._summed(_of_both, function, positions)
 
-    def _summed(self, function: Callable[..., Arrays], argument: Any, places: Any) -> Arrays:
+    def _summed(self, function: Callable[..., Arrays], argument: Any, positions: Any) -> Arrays:
         cluster = self._connected()
 
         def add(group: list[Any]) -> Any:
             return cluster.submit(add_arrays, *group)
 
         def begin(_: None) -> Any:
-            asked = cluster.put((function, places, argument))
+            asked = cluster.put((function, positions, argument))
             parts = [cluster.submit(_sums_of_block, asked, block) for block in self.blocks.get()]
             return reduced(parts, add, add)
 
@@ -134,7 +134,7 @@ class DaskTable(Table):
     def rows(self, chosen: Integers) -> Block:
         """Return some rows, given by their positions in ascending order."""
         cluster, n_blocks = self._connected(), len(self.blocks.get())
-        places = [self.places[self.of_kind(kind)] for kind in (STATES, NUMBER)]
+        positions = [self.positions[self.of_kind(kind)] for kind in (DISCRETE, CONTINUOUS)]
         lengths = list(cluster.map(lambda i: cluster.submit(_length, self.blocks.get()[i]), range(n_blocks)))
         edges = np.searchsorted(chosen, np.cumsum([0, *lengths]))
         own = [
@@ -142,36 +142,36 @@ class DaskTable(Table):
             for (a, b), start in zip(pairwise(edges), np.cumsum([0, *lengths]), strict=False)
         ]
         parts = cluster.map(
-            lambda i: cluster.submit(_some_rows, places, own[i], self.blocks.get()[i]), range(n_blocks)
+            lambda i: cluster.submit(_some_rows, positions, own[i], self.blocks.get()[i]), range(n_blocks)
         )
         codes, numbers = (np.concatenate(some, axis=1) for some in zip(*parts, strict=True))
         return Block(codes, numbers)
 
     def all_numbers(self) -> Floats:
-        """Return a table of numbers as one array, one row for each column."""
-        return self._brought(self.places, NUMBER).astype(np.float64, copy=False)
+        """Return a continuous table as one array, one row for each column."""
+        return self._brought(self.positions, CONTINUOUS).astype(np.float64, copy=False)
 
-    def _brought(self, places: Integers, kind: str) -> npt.NDArray[Any]:
+    def _brought(self, positions: Integers, kind: str) -> npt.NDArray[Any]:
         """Bring some rows of one of the blocks' matrices here."""
-        coded, cluster = self.coded or kind == STATES, self._connected()
+        coded, cluster = self.coded or kind == DISCRETE, self._connected()
         begun = cluster.map(
-            lambda i: cluster.submit(_chosen, places, coded, self.blocks.get()[i]),
+            lambda i: cluster.submit(_chosen, positions, coded, self.blocks.get()[i]),
             range(len(self.blocks.get())),
         )
         return np.concatenate(list(begun), axis=1)
 
     def _codes_as_numbers(self) -> DaskTable:
-        return replace(self, columns=tuple(Column(name, NUMBER) for name in self.names), coded=True)
+        return replace(self, columns=tuple(Column(name, CONTINUOUS) for name in self.names), coded=True)
 
     def recoded(
         self, columns: tuple[Column, ...], function: Callable[[Block], npt.NDArray[Any]]
     ) -> DaskTable:
-        """Return a table of states that the workers hold, whose codes `function` makes of each block."""
+        """Return a discrete table that the workers hold, whose codes `function` makes of each block."""
         cluster = self._connected()
-        places = [self.places[self.of_kind(kind)] for kind in (STATES, NUMBER)]
+        positions = [self.positions[self.of_kind(kind)] for kind in (DISCRETE, CONTINUOUS)]
 
         def begin() -> list[Any]:
-            asked = cluster.put((function, places))
+            asked = cluster.put((function, positions))
             return [cluster.submit(_recoded, asked, block) for block in self.blocks.get()]
 
         ends = np.zeros(len(columns)), np.array([len(column.states) - 1.0 for column in columns])
@@ -188,7 +188,7 @@ class DaskTable(Table):
     def with_numbers(
         self, chosen: Sequence[int], function: WholeColumn, ends: Ends, n_jobs: int | None = None
     ) -> DaskTable:
-        """Return the table with `function` applied to some columns of numbers, which pass through here."""
+        """Return the table with `function` applied to some continuous columns, which pass through here."""
         cluster = self._connected()
 
         def begin() -> list[Any]:
@@ -199,7 +199,7 @@ class DaskTable(Table):
             for _, numbers in self.numbers_of(chosen):
                 new = np.stack([function(values) for values in numbers])
                 parts.append(cluster.scatter([new[:, a:b].copy() for a, b in pairwise(edges)]))
-            asked = cluster.put(self.places[list(chosen)])
+            asked = cluster.put(self.positions[list(chosen)])
             return [
                 cluster.submit(_with_numbers, asked, *pieces) for pieces in zip(blocks, *parts, strict=True)
             ]
@@ -213,7 +213,7 @@ class DaskTable(Table):
         self.blocks.release()
 
     def counting_engine(self, n_jobs: int | None = None) -> ClusterEngine:
-        """Open the engine that counts a table of states; the cluster has its own threads."""
+        """Open the engine that counts a discrete table; the cluster has its own threads."""
         from f2sl.data.dask.engine import open_cluster_engine
 
         self._connected()
@@ -247,19 +247,19 @@ def add_arrays(*parts: Arrays) -> Arrays:
 
 
 def _sums_of_block(asked: tuple[Callable[..., Arrays], Any, Any], block: Block) -> Arrays:
-    function, places, argument = asked
+    function, positions, argument = asked
     stretches = (slice(a, a + ROWS_AT_ONCE) for a in range(0, block.codes.shape[1], ROWS_AT_ONCE))
-    return add_arrays(*(function(argument, block, places, rows) for rows in stretches))
+    return add_arrays(*(function(argument, block, positions, rows) for rows in stretches))
 
 
-def _margins_of_block(cardinalities: Integers, block: Block, places: Integers, rows: slice) -> Arrays:
-    codes = block.codes[places, rows]
+def _margins_of_block(cardinalities: Integers, block: Block, positions: Integers, rows: slice) -> Arrays:
+    codes = block.codes[positions, rows]
     counts = [np.bincount(row, minlength=k)[:k] for row, k in zip(codes, cardinalities, strict=True)]
     return (np.concatenate(counts).astype(np.int64),)
 
 
-def _of_both(function: Summand, block: Block, places: list[Integers], rows: slice) -> Arrays:
-    codes, numbers = places
+def _of_both(function: Summand, block: Block, positions: list[Integers], rows: slice) -> Arrays:
+    codes, numbers = positions
     return function(Block(block.codes[codes, rows], block.numbers[numbers, rows]))
 
 
@@ -272,24 +272,24 @@ def _rows_of(block: Block) -> int:
     return int(block.numbers.shape[1])
 
 
-def _with_numbers(places: Integers, block: Block, *parts: Floats) -> Block:
+def _with_numbers(positions: Integers, block: Block, *parts: Floats) -> Block:
     numbers = block.numbers.copy()
-    numbers[places] = np.concatenate(parts)
+    numbers[positions] = np.concatenate(parts)
     return Block(block.codes, numbers)
 
 
-def _of_codes_as_numbers(function: Summand, block: Block, places: Integers, rows: slice) -> Arrays:
-    return function(Block(block.codes[:0, rows], block.codes[places, rows].astype(np.float64)))
+def _of_codes_as_numbers(function: Summand, block: Block, positions: Integers, rows: slice) -> Arrays:
+    return function(Block(block.codes[:0, rows], block.codes[positions, rows].astype(np.float64)))
 
 
 def _length(block: Block) -> int:
     return int(block.codes.shape[1])
 
 
-def _some_rows(places: list[Integers], rows: Integers, block: Block) -> Block:
-    codes, numbers = places
+def _some_rows(positions: list[Integers], rows: Integers, block: Block) -> Block:
+    codes, numbers = positions
     return Block(block.codes[np.ix_(codes, rows)], block.numbers[np.ix_(numbers, rows)])
 
 
-def _chosen(places: Integers, coded: bool, block: Block) -> npt.NDArray[Any]:
-    return (block.codes if coded else block.numbers)[places]
+def _chosen(positions: Integers, coded: bool, block: Block) -> npt.NDArray[Any]:
+    return (block.codes if coded else block.numbers)[positions]

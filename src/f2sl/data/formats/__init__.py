@@ -24,7 +24,7 @@ import pyarrow as pa
 from f2sl._extensions import load_extensions
 from f2sl.data.formats.arrow import Arrow
 from f2sl.data.formats.base import (
-    GAPS,
+    MISSING_CELLS,
     REMARKS,
     SAMPLE_BYTES,
     Batches,
@@ -46,7 +46,7 @@ from f2sl.errors import DataError, FileError, OptionError
 
 __all__ = [
     "FORMATS",
-    "GAPS",
+    "MISSING_CELLS",
     "REMARKS",
     "Batches",
     "DataFile",
@@ -119,35 +119,35 @@ def add(table_format: TableFormat) -> None:
     FORMATS.append(table_format)
 
 
-def look_at(place: Path, how: TextOptions) -> DataFile:
+def look_at(location: Path, how: TextOptions) -> DataFile:
     """Return the format of a file by its first bytes, or else by its suffix."""
-    if not place.is_file() and place.exists():
-        raise FileError(f"{place}: not a regular file; a pipe can be read as the standard input: -")
-    packing = packing_of(place)
-    found = DataFile(place, TEXT, packing)
+    if not location.is_file() and location.exists():
+        raise FileError(f"{location}: not a regular file; a pipe can be read as the standard input: -")
+    packing = packing_of(location)
+    found = DataFile(location, TEXT, packing)
     with found.open() as stream:
         start: bytes = stream.read(SAMPLE_BYTES)
     if not start:
-        raise DataError(f"{place}: the file is empty")
+        raise DataError(f"{location}: the file is empty")
     suffix = _known(found.suffix)
     newest = FORMATS[::-1]
     by_suffix = next((one for one in newest if suffix in one.suffixes), None)
     by_bytes = next((one for one in newest if one.first_bytes and start.startswith(one.first_bytes)), None)
     if by_bytes is None and by_suffix is not None and by_suffix.first_bytes:
-        raise FileError(f"{place}: not a valid {by_suffix.name} file (it does not begin like one)")
+        raise FileError(f"{location}: not a valid {by_suffix.name} file (it does not begin like one)")
     chosen = by_bytes or by_suffix
     if chosen is None and like_json_lines(start):
         chosen = JSON_LINES
     if chosen is None:
         for what, (advice, suffixes, first_bytes) in UNSUPPORTED.items():
             if suffix in suffixes or (first_bytes and start.startswith(first_bytes)):
-                raise FileError(f"{place}: this is {what}, which f2sl does not read; {advice}")
+                raise FileError(f"{location}: this is {what}, which f2sl does not read; {advice}")
         chosen = TEXT
     of_two_bytes = how.encoding is not None or start.startswith((b"\xff\xfe", b"\xfe\xff"))
     if chosen is TEXT and b"\x00" in start and not of_two_bytes:
         others = ", ".join(one.name for one in FORMATS if one is not TEXT)
-        raise FileError(f"{place}: neither text nor any of {others}")
-    return DataFile(place, chosen, packing, chosen.look_at(place, start, how))
+        raise FileError(f"{location}: neither text nor any of {others}")
+    return DataFile(location, chosen, packing, chosen.look_at(location, start, how))
 
 
 def _known(suffix: str) -> str:

@@ -27,7 +27,7 @@ REMARKS = b"f2sl remarks"
 """Key of a schema's metadata under which a format stores notes on how it was read: a JSON object of lists of
 items, by the text of the note."""
 
-GAPS = "read as missing values"
+MISSING_CELLS = "read as missing values"
 """Note on cells that were read as missing values."""
 
 ZIP = b"PK\x03\x04"
@@ -51,7 +51,7 @@ class DataFile:
     `packing` is how it is packed, if it is, and `layout` what its format has found out from the first bytes.
     """
 
-    place: Path
+    location: Path
     format: TableFormat
     packing: str | None = None
     layout: Any = None
@@ -59,15 +59,15 @@ class DataFile:
     def open(self) -> Any:
         """Open the file for reading bytes, unpacked if it is packed."""
         if self.packing == "xz":
-            return lzma.open(self.place)
+            return lzma.open(self.location)
         if self.packing == "zip":
-            return zipfile.ZipFile(self.place).open(zip_member(self.place))
-        return pa.input_stream(str(self.place), compression=self.packing)
+            return zipfile.ZipFile(self.location).open(zip_member(self.location))
+        return pa.input_stream(str(self.location), compression=self.packing)
 
     def content(self) -> Any:
         """Return a seekable source for PyArrow; a compressed file is unpacked to a temporary file."""
         if self.packing is None:
-            return pa.memory_map(str(self.place))
+            return pa.memory_map(str(self.location))
         with tempfile.NamedTemporaryFile(prefix="f2sl-") as unpacked:
             with self.open() as stream:
                 while piece := stream.read(1 << 20):
@@ -78,7 +78,7 @@ class DataFile:
     def size(self, most: int = 1 << 62) -> int:
         """Return the number of bytes of its content; if packed, counted until it is more than `most`."""
         if self.packing is None:
-            return self.place.stat().st_size
+            return self.location.stat().st_size
         n_bytes = 0
         with self.open() as stream:
             while n_bytes <= most and (piece := stream.read(1 << 20)):
@@ -88,7 +88,7 @@ class DataFile:
     @property
     def suffix(self) -> str:
         """Lower-case suffix that names the format, without that of the compression."""
-        return suffix_of(Path(zip_member(self.place)) if self.packing == "zip" else self.place)
+        return suffix_of(Path(zip_member(self.location)) if self.packing == "zip" else self.location)
 
 
 class TableFormat:
@@ -113,7 +113,7 @@ class TableFormat:
         """Read a whole file into memory; ``file.open()`` gives its bytes, unpacked."""
         raise NotImplementedError
 
-    def look_at(self, place: Path, start: bytes, how: TextOptions) -> Any:
+    def look_at(self, location: Path, start: bytes, how: TextOptions) -> Any:
         """Detect the `layout` of a file from its first bytes."""
         return None
 
@@ -128,13 +128,13 @@ class TableFormat:
                 yield batch
 
     def scan(
-        self, file: DataFile, names: Sequence[str], rows: int, look: Callable[[Batches], Result]
+        self, file: DataFile, names: Sequence[str], rows: int, read: Callable[[Batches], Result]
     ) -> tuple[DataFile, Result]:
-        """Pass all rows to `look`; return the file with its updated layout, and the result.
+        """Pass all rows to `read`; return the file with its updated layout, and the result.
 
-        `look` may be called again from the start, if the last rows change the types of columns.
+        `read` may be called again from the start, if the last rows change the types of columns.
         """
-        return file, look(self.batches(file, names, rows))
+        return file, read(self.batches(file, names, rows))
 
     def bytes_in_memory(self, file: DataFile, most: int) -> int:
         """Estimate the memory of the file's table; the estimate may stop beyond `most`."""
@@ -150,35 +150,37 @@ class TableFormat:
         return type(self).write is not TableFormat.write
 
 
-def packing_of(place: Path) -> str | None:
+def packing_of(location: Path) -> str | None:
     """Return the compression of a file by its first bytes; None if it is not compressed."""
-    with place.open("rb") as file:
+    with location.open("rb") as file:
         start = file.read(6)
     if start.startswith(ZIP):
-        return None if is_office(place) else "zip"
+        return None if is_office(location) else "zip"
     found = next((name for magic, name in _PACKED.items() if start.startswith(magic)), None)
     return None if found == "bz2" and not start[3:4].isdigit() else found
 
 
-def is_office(place: Path) -> bool:
+def is_office(location: Path) -> bool:
     """Return whether a zip file is a workbook or another office document."""
     try:
-        with zipfile.ZipFile(place) as packed:
+        with zipfile.ZipFile(location) as packed:
             return bool({"[Content_Types].xml", "mimetype"} & set(packed.namelist()))
     except zipfile.BadZipFile as error:
-        raise FileError(f"{place}: not a valid zip file ({first_line(error)})") from None
+        raise FileError(f"{location}: not a valid zip file ({first_line(error)})") from None
 
 
-def zip_member(place: Path) -> str:
+def zip_member(location: Path) -> str:
     """Return the name of the one file within a zip file."""
-    with zipfile.ZipFile(place) as packed:
+    with zipfile.ZipFile(location) as packed:
         names = [name for name in packed.namelist() if not name.endswith("/") and "__MACOSX" not in name]
     if len(names) != 1:
-        raise FileError(f"{place}: {len(names)} files in the zip file, but one table is expected; unpack it")
+        raise FileError(
+            f"{location}: {len(names)} files in the zip file, but one table is expected; unpack it"
+        )
     return names[0]
 
 
-def suffix_of(place: Path) -> str:
+def suffix_of(location: Path) -> str:
     """Return the lower-case suffix that names the format, before one of compression.
 
     Examples
@@ -186,15 +188,15 @@ def suffix_of(place: Path) -> str:
     >>> suffix_of(Path("t.CSV.gz")), suffix_of(Path("t"))
     ('.csv', '')
     """
-    suffixes = [suffix.lower() for suffix in place.suffixes]
+    suffixes = [suffix.lower() for suffix in location.suffixes]
     if suffixes and suffixes[-1] in _SUFFIXES:
         suffixes.pop()
     return suffixes[-1] if suffixes else ""
 
 
-def packed(content: bytes, place: Path) -> bytes:
+def packed(content: bytes, location: Path) -> bytes:
     """Compress content if the name ends in .gz; equal content gives equal bytes."""
-    return gzip.compress(content, mtime=0) if place.suffix.lower() == ".gz" else content
+    return gzip.compress(content, mtime=0) if location.suffix.lower() == ".gz" else content
 
 
 @contextmanager
@@ -205,22 +207,24 @@ def valid(file: DataFile) -> Iterator[None]:
     except MemoryError:
         raise
     except (pa.ArrowException, OSError, EOFError, lzma.LZMAError) as error:
-        raise FileError(f"{file.place}: not a valid {file.format.name} file ({first_line(error)})") from None
+        raise FileError(
+            f"{file.location}: not a valid {file.format.name} file ({first_line(error)})"
+        ) from None
 
 
 @contextmanager
-def naming(place: Path) -> Iterator[None]:
+def naming(location: Path) -> Iterator[None]:
     """Convert a system error about a file to an error that names the file."""
     try:
         yield
     except F2SLError:
         raise
     except FileNotFoundError:
-        raise FileError(f"{place}: no such file") from None
+        raise FileError(f"{location}: no such file") from None
     except PermissionError:
-        raise FileError(f"{place}: no permission to read it") from None
+        raise FileError(f"{location}: no permission to read it") from None
     except (OSError, EOFError, lzma.LZMAError, zipfile.BadZipFile) as error:
-        raise FileError(f"{place}: cannot be read ({first_line(error)})") from None
+        raise FileError(f"{location}: cannot be read ({first_line(error)})") from None
 
 
 def first_line(error: BaseException | None) -> str:

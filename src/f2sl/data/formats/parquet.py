@@ -50,4 +50,4 @@ class Parquet(TableFormat):
 def _opened(file: DataFile, **how: Any) -> Any:
     from pyarrow import parquet as pq  # here: with it come file systems, and most tables are text
 
-    return pq.ParquetFile(str(file.place) if file.packing is None else file.content(), **how)
+    return pq.ParquetFile(str(file.location) if file.packing is None else file.content(), **how)

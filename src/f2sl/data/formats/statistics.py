@@ -23,19 +23,19 @@ class Statistics(TableFormat):
             import pyreadstat
         except ImportError:
             how = f'to read {self.name} files, pip install "f2sl[files]"'
-            raise FileError(f"{file.place}: {how}, or save it as .csv") from None
+            raise FileError(f"{file.location}: {how}, or save it as .csv") from None
         labelled = {} if self.reader == "read_xport" else {"apply_value_formats": True}
         try:
             with tempfile.TemporaryDirectory(prefix="f2sl-") as folder:
-                place = file.place
+                location = file.location
                 if file.packing is not None:
-                    place = Path(folder) / f"unpacked{self.suffixes[0]}"
-                    with file.open() as stream, place.open("wb") as unpacked:
+                    location = Path(folder) / f"unpacked{self.suffixes[0]}"
+                    with file.open() as stream, location.open("wb") as unpacked:
                         shutil.copyfileobj(stream, unpacked)
-                frame, _ = getattr(pyreadstat, self.reader)(str(place), **labelled)
+                frame, _ = getattr(pyreadstat, self.reader)(str(location), **labelled)
             return pa.Table.from_pandas(frame, preserve_index=False)
         except Exception as error:  # each kind of damage has an exception of its own
-            raise FileError(f"{file.place}: not a valid {self.name} file ({first_line(error)})") from None
+            raise FileError(f"{file.location}: not a valid {self.name} file ({first_line(error)})") from None
 
 
 class Stata(Statistics):

@@ -39,7 +39,7 @@ from f2sl._notes import Use
 from f2sl.data.column import MAX_STATES
 from f2sl.data.formats.base import (
     BYTES_OF_CELL,
-    GAPS,
+    MISSING_CELLS,
     REMARKS,
     SAMPLE_BYTES,
     Batches,
@@ -53,7 +53,7 @@ from f2sl.data.values import TextOptions, number_of
 from f2sl.errors import DataError, FileError
 
 MISSING_NUMBERS = ("None", "-", ".")
-"""Cells that are missing values in columns of numbers; elsewhere they are labels."""
+"""Cells that are missing values in continuous columns; elsewhere they are labels."""
 
 LABELS = "read as labels; na= makes them missing values"
 COMMAS = "read with decimal commas"
@@ -88,13 +88,13 @@ _THOUSANDS = r"^\s*[+-]?\d{1,3}(,\d{3})+\s*$"
 class Meaning:
     """Meaning of the cells of a column.
 
-    `plain` says that PyArrow converts them as they are, but for empty ones; `gaps` that the spellings in
+    `plain` says that PyArrow converts them as they are, but for empty ones; `missing` that the spellings in
     `MISSING_NUMBERS` are missing values, and `comma` that numbers have decimal commas.
     """
 
     type: pa.DataType
     plain: bool = False
-    gaps: bool = False
+    missing: bool = False
     comma: bool = False
 
 
@@ -124,7 +124,7 @@ class Text(TableFormat):
     name = "text"
     suffixes = (".csv",)
 
-    def look_at(self, place: Path, start: bytes, how: TextOptions) -> Layout:
+    def look_at(self, location: Path, start: bytes, how: TextOptions) -> Layout:
         """Find out encoding, delimiter and names."""
         if how.encoding is None and start.startswith((b"\xff\xfe", b"\xfe\xff")):
             how = replace(how, encoding="utf-16")
@@ -133,7 +133,7 @@ class Text(TableFormat):
         sample = text if whole else text[: text.rfind(b"\n") + 1] or text
         decoded = sample.decode("utf-8-sig", errors="replace")
         if not decoded.strip():
-            raise DataError(f"{place}: the file is empty")
+            raise DataError(f"{location}: the file is empty")
         delimiter = how.delimiter or sniff_delimiter(decoded)
         if delimiter == WHITESPACE:
             decoded = one_space(decoded.encode()).decode()
@@ -183,9 +183,9 @@ class Text(TableFormat):
     def batches(self, file: DataFile, names: Sequence[str], rows: int, seen: Seen | None = None) -> Batches:
         """Yield some columns, in pieces of text with any number of rows."""
         own = _own_names(file)
-        place = {name: i for i, name in enumerate(_called(file, own))}
-        wanted = [own[place[name]] for name in names]
-        meanings = [file.layout.meanings[place[name]] for name in names]
+        location = {name: i for i, name in enumerate(_called(file, own))}
+        wanted = [own[location[name]] for name in names]
+        meanings = [file.layout.meanings[location[name]] for name in names]
         types = {
             name: meaning.type if meaning.plain else pa.string()
             for name, meaning in zip(wanted, meanings, strict=True)
@@ -203,22 +203,22 @@ class Text(TableFormat):
                     )
 
     def scan(
-        self, file: DataFile, names: Sequence[str], rows: int, look: Callable[[Batches], Result]
+        self, file: DataFile, names: Sequence[str], rows: int, read: Callable[[Batches], Result]
     ) -> tuple[DataFile, Result]:
-        """Pass all rows to `look`, with the types of the first rows, or of all rows if those do not fit."""
+        """Pass all rows to `read`, with the types of the first rows, or of all rows if those do not fit."""
         failure: Exception | None = None
         for line_breaks in (False, True):
             for meanings_of in (_meanings_of_first, _meanings_of_all):
-                settled = _with(file, line_breaks=line_breaks)
+                resolved = _with(file, line_breaks=line_breaks)
                 seen = Seen(set)
                 try:
-                    settled = _with(settled, meanings=meanings_of(settled, rows))
-                    found = look(self.batches(settled, names, rows, seen))
+                    resolved = _with(resolved, meanings=meanings_of(resolved, rows))
+                    found = read(self.batches(resolved, names, rows, seen))
                 except pa.ArrowInvalid as error:
                     failure = error
                     continue
                 called = _called(file, _own_names(file))
-                return _with(settled, remarks=_remarks(called, settled.layout.meanings, seen)), found
+                return _with(resolved, remarks=_remarks(called, resolved.layout.meanings, seen)), found
         raise _no_csv(file, failure)
 
     def bytes_in_memory(self, file: DataFile, most: int) -> int:
@@ -336,16 +336,16 @@ class _TypeOfText:
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
         self._distinct = _strings([])
-        self._has_gaps = self._may_have_gaps = False
+        self._has_missing = self._may_have_missing = False
 
     def add(self, values: Any) -> None:
         """Add more values."""
         more = pc.unique(values.drop_null())
         trimmed = pc.utf8_trim_whitespace(more)
-        gaps, maybe = _is_gap(trimmed, self._layout.how, False), _is_in(trimmed, MISSING_NUMBERS)
-        self._has_gaps |= bool(pc.any(gaps).as_py())
-        self._may_have_gaps |= bool(pc.any(maybe).as_py())
-        left = more.filter(pc.invert(pc.or_(gaps, maybe)))
+        missing, maybe = _is_missing(trimmed, self._layout.how, False), _is_in(trimmed, MISSING_NUMBERS)
+        self._has_missing |= bool(pc.any(missing).as_py())
+        self._may_have_missing |= bool(pc.any(maybe).as_py())
+        left = more.filter(pc.invert(pc.or_(missing, maybe)))
         self._distinct = pc.unique(pa.concat_arrays([self._distinct, left]))
         if len(self._distinct) > 2 * MAX_STATES:
             self._distinct = _STAND_INS.get(self._inferred(), _ANY_TEXT)
@@ -353,10 +353,10 @@ class _TypeOfText:
     def meaning(self) -> Meaning:
         """Return the meaning of all values together."""
         dtype, comma = self._inferred()
-        if pt.is_string(dtype) or (pt.is_null(dtype) and self._may_have_gaps):
+        if pt.is_string(dtype) or (pt.is_null(dtype) and self._may_have_missing):
             return Meaning(pa.string())
-        plain = not (comma or self._has_gaps or self._may_have_gaps)
-        return Meaning(dtype, plain, self._may_have_gaps, comma)
+        plain = not (comma or self._has_missing or self._may_have_missing)
+        return Meaning(dtype, plain, self._may_have_missing, comma)
 
     def _inferred(self) -> tuple[pa.DataType, bool]:
         """Return the type of the values that are not missing, and whether they have decimal commas."""
@@ -404,7 +404,7 @@ def _is_in(values: Any, spellings: Sequence[str]) -> Any:
     return pc.is_in(values, _strings(spellings))
 
 
-def _is_gap(trimmed: Any, how: TextOptions, among_numbers: bool) -> Any:
+def _is_missing(trimmed: Any, how: TextOptions, among_numbers: bool) -> Any:
     """Mark the cells that are missing values."""
     return _is_in(trimmed, (*MISSING_SPELLINGS, *how.na, *(MISSING_NUMBERS if among_numbers else ())))
 
@@ -413,18 +413,18 @@ def _meant(values: Any, meaning: Meaning, how: TextOptions, seen: Seen) -> Any:
     """Convert cells to their meaning; add texts read as missing values to `seen`."""
     if meaning.plain:
         if pt.is_floating(values.type) and pc.any(pc.is_nan(values)).as_py():
-            seen[GAPS].add("nan")
+            seen[MISSING_CELLS].add("nan")
         return _without_numbers(values, how, seen)
     trimmed = pc.utf8_trim_whitespace(values)
-    gaps = _is_gap(trimmed, how, meaning.gaps)
-    seen[GAPS].update(pc.unique(trimmed.filter(gaps)).to_pylist())
+    missing = _is_missing(trimmed, how, meaning.missing)
+    seen[MISSING_CELLS].update(pc.unique(trimmed.filter(missing)).to_pylist())
     if pt.is_string(meaning.type):
         labels = _is_in(trimmed, MISSING_NUMBERS)
         seen[LABELS].update(pc.unique(trimmed.filter(labels)).to_pylist())
-        return pc.if_else(gaps, _NO_TEXT, values)
+        return pc.if_else(missing, _NO_TEXT, values)
     if pt.is_null(meaning.type):  # nothing but gaps
         return pa.nulls(len(values), meaning.type)
-    text = pc.if_else(gaps, _NO_TEXT, trimmed)
+    text = pc.if_else(missing, _NO_TEXT, trimmed)
     if pt.is_time(meaning.type):  # PyArrow converts texts only if they have a date as well
         text = pc.binary_join_element_wise("1970-01-01", text, " ").cast(pa.timestamp("s"))
     if meaning.comma:
@@ -441,7 +441,7 @@ def _without_numbers(values: Any, how: TextOptions, seen: Seen) -> Any:
             continue
         here = pc.equal(values, pa.scalar(number if is_integer else float(number), values.type))
         if pc.any(here).as_py():
-            seen[GAPS].add(text)
+            seen[MISSING_CELLS].add(text)
             values = pc.if_else(here, pa.nulls(1, values.type)[0], values)
     return values
 
@@ -465,13 +465,14 @@ def _no_csv(file: DataFile, failure: BaseException | None) -> DataError:
                     marks = [mark for mark in COMMENTS for row in (first, fields) if row[0].startswith(mark)]
                     skip = ("; ", Use("comment", marks[0]), " skips lines that begin so") if marks else ()
                     return DataError(
-                        f"{file.place}: line {line} has {len(fields)} columns, but {len(first)} are expected "
+                        f"{file.location}: line {line} has {len(fields)} columns, but {len(first)} are "
+                        "expected "
                         f"(delimiter {delimiter!r})",
                         *skip,
                     )
         except csv.Error as error:
-            return DataError(f"{file.place}: not a readable CSV ({first_line(error)})")
-    return DataError(f"{file.place}: not a readable CSV ({first_line(failure)})")
+            return DataError(f"{file.location}: not a readable CSV ({first_line(error)})")
+    return DataError(f"{file.location}: not a readable CSV ({first_line(failure)})")
 
 
 def _check_encoding(file: DataFile, schema: pa.Schema) -> None:
@@ -480,11 +481,11 @@ def _check_encoding(file: DataFile, schema: pa.Schema) -> None:
     try:
         names = schema.names
     except UnicodeDecodeError as error:
-        header = f"{file.place}: the header is not encoded as UTF-8 ({first_line(error)})"
+        header = f"{file.location}: the header is not encoded as UTF-8 ({first_line(error)})"
         raise FileError(header, *advice) from None
     for name, dtype in zip(names, schema.types, strict=True):
         if pt.is_binary(dtype):
-            text = f"{file.place}: the text of column {name!r} is not encoded as UTF-8"
+            text = f"{file.location}: the text of column {name!r} is not encoded as UTF-8"
             raise FileError(text, *advice, columns=[name])
 
 
@@ -575,8 +576,8 @@ class ChangedText(io.RawIOBase):
                 try:
                     more = self._decoder.decode(more, at_end).encode()
                 except UnicodeError as error:
-                    told = f"the text cannot be decoded ({first_line(error)}); try another "
-                    raise DataError(told, Use("encoding", ...)) from None
+                    message = f"the text cannot be decoded ({first_line(error)}); try another "
+                    raise DataError(message, Use("encoding", ...)) from None
             lines, end, self._rest = (self._rest + more).rpartition(b"\n")
             if at_end:
                 lines, end, self._rest = lines + end + self._rest, b"", b""

@@ -42,11 +42,11 @@ class Workbook(TableFormat):
     def __init__(self, text: TableFormat) -> None:
         self._text = text
 
-    def look_at(self, place: Path, start: bytes, how: TextOptions) -> DataFile:
+    def look_at(self, location: Path, start: bytes, how: TextOptions) -> DataFile:
         """Read the first sheet."""
-        text = _sheet(place)
-        layout = self._text.look_at(place, text, TextOptions(",", how.header, na=how.na))
-        return AsText(place, self._text, None, layout, text)
+        text = _sheet(location)
+        layout = self._text.look_at(location, text, TextOptions(",", how.header, na=how.na))
+        return AsText(location, self._text, None, layout, text)
 
     def read(self, file: DataFile) -> pa.Table:
         """Read the sheet into memory."""
@@ -61,30 +61,30 @@ class Workbook(TableFormat):
         return self._text.batches(file.layout, names, rows)
 
     def scan(
-        self, file: DataFile, names: Sequence[str], rows: int, look: Callable[[Batches], Result]
+        self, file: DataFile, names: Sequence[str], rows: int, read: Callable[[Batches], Result]
     ) -> tuple[DataFile, Result]:
-        """Pass all rows to `look`."""
-        layout, found = self._text.scan(file.layout, names, rows, look)
-        return DataFile(file.place, self, None, layout), found
+        """Pass all rows to `read`."""
+        layout, found = self._text.scan(file.layout, names, rows, read)
+        return DataFile(file.location, self, None, layout), found
 
 
-def _sheet(place: Path) -> bytes:
+def _sheet(location: Path) -> bytes:
     """Write the first sheet as CSV, without empty rows."""
     try:
         from python_calamine import CalamineWorkbook
     except ImportError:
         raise FileError(
-            f'{place}: to read workbooks, pip install "f2sl[files]", or save it as .csv'
+            f'{location}: to read workbooks, pip install "f2sl[files]", or save it as .csv'
         ) from None
     try:
-        rows = CalamineWorkbook.from_path(str(place)).get_sheet_by_index(0).to_python()
+        rows = CalamineWorkbook.from_path(str(location)).get_sheet_by_index(0).to_python()
     except Exception as error:  # each kind of damage has an exception of its own
-        raise FileError(f"{place}: not a valid workbook ({first_line(error)})") from None
+        raise FileError(f"{location}: not a valid workbook ({first_line(error)})") from None
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerows([_cell(cell) for cell in row] for row in rows if any(cell != "" for cell in row))
     if not text.getvalue():
-        raise DataError(f"{place}: the first sheet is empty")
+        raise DataError(f"{location}: the first sheet is empty")
     return text.getvalue().encode()
 
 

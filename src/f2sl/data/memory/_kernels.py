@@ -264,7 +264,7 @@ def count_tables(
     planes: Array,
     plane_start: Array,
     cardinalities: Array,
-    gaps: Array,
+    missing: Array,
     variables: Array,
     query_start: Array,
     method: Array,
@@ -312,8 +312,8 @@ def count_tables(
         longest = max(longest, length)
         if method[t] == BY_REFINING:
             refined = max(refined, length)
-            for place in range(query_start[t], query_start[t + 1]):
-                most_keys = max(most_keys, n_rows * cardinalities[variables[place]])
+            for slot in range(query_start[t], query_start[t + 1]):
+                most_keys = max(most_keys, n_rows * cardinalities[variables[slot]])
     masks = np.empty((longest, planes.shape[1]), np.uint64)
     scratch = np.empty((2, n_rows), np.int64)
     # groups[level, s] is the group of sample s by the first `level` variables of `leading`, the query that
@@ -331,7 +331,7 @@ def count_tables(
     for t in range(n_queries):
         query = variables[query_start[t] : query_start[t + 1]]
         first, slots = cell_start[t], group_start[first_group[t] :]
-        incomplete = _any(gaps, query)
+        incomplete = _any(missing, query)
         if method[t] == BY_REFINING:
             known = 0
             while known < min(len(leading), len(query)) - 1 and leading[known] == query[known]:
@@ -369,7 +369,7 @@ def count_tables(
         if method[t] == BY_PLANES:
             _count_by_planes(planes, plane_start, cardinalities, query, masks, cells)
         else:
-            _count_by_codes(codes, cardinalities, gaps, query, scratch[0], cells)
+            _count_by_codes(codes, cardinalities, missing, query, scratch[0], cells)
         n_groups[t] = len(cells) // k_last
         for g in range(n_groups[t] + 1):
             slots[g] = first + g * k_last
@@ -380,7 +380,7 @@ def count_tables(
 def sort_tables(
     codes: Array,
     cardinalities: Array,
-    gaps: Array,
+    missing: Array,
     variables: Array,
     query_start: Array,
     method: Array,
@@ -401,7 +401,7 @@ def sort_tables(
         if method[t] == BY_SORTING:
             query, slots = variables[query_start[t] : query_start[t + 1]], group_start[first_group[t] :]
             n_groups[t] = _count_by_sorting(
-                codes, cardinalities, gaps, query, scratch, cell_start[t], counts, slots
+                codes, cardinalities, missing, query, scratch, cell_start[t], counts, slots
             )
 
 
@@ -440,8 +440,8 @@ def count_runs(
     most_shared, most_cells = 1, 1
     for t in range(len(query_start) - 1):
         size = 1
-        for place in range(query_start[t] + 1, query_start[t + 1]):
-            size *= cardinalities[variables[place]]
+        for slot in range(query_start[t] + 1, query_start[t + 1]):
+            size *= cardinalities[variables[slot]]
         most_shared = max(most_shared, size)
         most_cells = max(most_cells, min(size, n_rows) * cardinalities[variables[query_start[t]]])
     # index[s] is the cell of sample s in the full table of the shared variables, and number[cell] counts
@@ -458,14 +458,14 @@ def count_runs(
         begin, end = query_start[t], query_start[t + 1]
         length = end - begin
         same = t > 0 and begin - query_start[max(t - 1, 0)] == length
-        for place in range(begin + 1, end):
-            same = same and variables[place] == variables[place - length]
+        for slot in range(begin + 1, end):
+            same = same and variables[slot] == variables[slot - length]
         if not same:
             size = 1
             for s in range(n_rows):
                 index[s] = 0
-            for place in range(begin + 1, end):
-                v = variables[place]
+            for slot in range(begin + 1, end):
+                v = variables[slot]
                 states, codes_of_v = np.int32(cardinalities[v]), codes[v]
                 size *= cardinalities[v]
                 for s in range(n_rows):
@@ -519,11 +519,11 @@ def count_runs(
 
 
 @inner
-def _any(gaps: Array, query: Array) -> bool:
+def _any(missing: Array, query: Array) -> bool:
     """Return whether samples miss any variable of a query."""
     found = False
     for v in query:
-        found = found or gaps[v]
+        found = found or missing[v]
     return found
 
 
@@ -581,7 +581,7 @@ def _count_by_planes(
 
 @inner
 def _count_by_codes(
-    codes: Array, cardinalities: Array, gaps: Array, query: Array, index: Array, cells: Array
+    codes: Array, cardinalities: Array, missing: Array, query: Array, index: Array, cells: Array
 ) -> None:
     """Count one table by walking the samples.
 
@@ -599,9 +599,9 @@ def _count_by_codes(
             index[s] = index[s] * k + column[s]
     for cell in range(len(cells)):
         cells[cell] = 0
-    if _any(gaps, query):
+    if _any(missing, query):
         for v in query:
-            if gaps[v]:
+            if missing[v]:
                 k, column = cardinalities[v], codes[v]
                 for s in range(n_rows):
                     if column[s] == k:
@@ -618,7 +618,7 @@ def _count_by_codes(
 def _count_by_sorting(
     codes: Array,
     cardinalities: Array,
-    gaps: Array,
+    missing: Array,
     query: Array,
     scratch: Array,
     first: int,
@@ -639,7 +639,7 @@ def _count_by_sorting(
     for s in range(n_rows):
         order[s] = s
     for v in query:
-        if gaps[v]:  # leave out the samples that miss it
+        if missing[v]:  # leave out the samples that miss it
             column, there = codes[v], 0
             for s in range(n_rows):
                 order[there] = order[s]
@@ -648,23 +648,23 @@ def _count_by_sorting(
     for position in range(len(query) - 1, -1, -1):
         v = query[position]
         # place[state] is where the next sample in that state goes.
-        place = np.empty(cardinalities[v] + 1, np.int64)
-        for state in range(len(place)):
-            place[state] = 0
+        slot = np.empty(cardinalities[v] + 1, np.int64)
+        for state in range(len(slot)):
+            slot[state] = 0
         column = codes[v]
         if n_rows == len(column):
             for s in range(n_rows):  # in the order of memory, which is faster
-                place[np.int64(column[s]) + 1] += 1
+                slot[np.int64(column[s]) + 1] += 1
         else:
             for s in range(n_rows):
-                place[np.int64(column[order[s]]) + 1] += 1
+                slot[np.int64(column[order[s]]) + 1] += 1
         for state in range(cardinalities[v]):
-            place[state + 1] += place[state]
+            slot[state + 1] += slot[state]
         for s in range(n_rows):
             row = order[s]
             state = column[row]
-            moved[place[state]] = row
-            place[state] += 1
+            moved[slot[state]] = row
+            slot[state] += 1
         order, moved = moved, order
     # `cell` is the cell of the previous sample; a new one begins wherever any variable differs from it.
     groups, cell = 0, first - 1

@@ -154,37 +154,37 @@ class MemoryEngine(CountsOnly):
         """Count the tables of a batch at once, in this thread."""
         method, cells = self._choose(queries)
         full = (method == _kernels.BY_PLANES) | (method == _kernels.BY_CODES)
-        room = np.where(full, cells, np.minimum(cells, self.n_rows)).astype(np.int64)
+        capacity = np.where(full, cells, np.minimum(cells, self.n_rows)).astype(np.int64)
         cardinalities = self.presence.cardinalities
         last = cardinalities[queries.variables[queries.start[1:] - 1]]
-        groups = np.where(full, room // last, room) + 1
-        cell_start = np.concatenate([[0], np.cumsum(room)])
-        group_room = np.concatenate([[0], np.cumsum(groups)])
+        groups = np.where(full, capacity // last, capacity) + 1
+        cell_start = np.concatenate([[0], np.cumsum(capacity)])
+        group_capacity = np.concatenate([[0], np.cumsum(groups)])
         counts = np.empty(int(cell_start[-1]) + 1, np.int64)
-        group_start = np.empty(int(group_room[-1]), np.int64)
+        group_start = np.empty(int(group_capacity[-1]), np.int64)
         # What both kernels take last.
         batch = (
             queries.variables,
             queries.start,
             method,
             cell_start,
-            group_room[:-1],
+            group_capacity[:-1],
             counts,
             group_start,
         )
-        gaps = self.presence.gaps
+        missing = self.presence.missing
         n_groups = _kernels.count_tables(
-            self._codes, self._planes, self._plane_start, cardinalities, gaps, *batch
+            self._codes, self._planes, self._plane_start, cardinalities, missing, *batch
         )
         if (method == _kernels.BY_SORTING).any():
-            _kernels.sort_tables(self._codes, cardinalities, gaps, *batch, n_groups)
+            _kernels.sort_tables(self._codes, cardinalities, missing, *batch, n_groups)
         return Tables(
             queries,
             cardinalities,
             counts[:-1],
             cell_start,
             group_start,
-            group_room[:-1],
+            group_capacity[:-1],
             n_groups,
             full,
             self.n_rows,
@@ -246,16 +246,16 @@ class MemoryEngine(CountsOnly):
     ) -> Floats:
         """Evaluate tables in runs where that is faster than one by one, in `costs` nanoseconds each."""
         uncommon, _ = self._common_states
-        places, runs = find_runs(queries, self.cardinalities, uncommon, self.n_rows, costs)
-        if not len(places):
+        positions, runs = find_runs(queries, self.cardinalities, uncommon, self.n_rows, costs)
+        if not len(positions):
             return self._evaluate(queries, cells, formula, width)
         result, alone = np.empty((len(queries), width)), np.ones(len(queries), np.bool_)
-        alone[places] = False
+        alone[positions] = False
         if alone.any():
             result[alone] = self._evaluate(queries.where(alone), cells[alone], formula, width)
-        parts = (runs.part(*piece) for piece in self._pieces(cells[places], LEAST_CELLS))
+        parts = (runs.part(*piece) for piece in self._pieces(cells[positions], LEAST_CELLS))
         found = self.threads.map(lambda part: formula(self._count_runs(part)).reshape(-1, width), parts)
-        result[places] = np.concatenate(list(found))
+        result[positions] = np.concatenate(list(found))
         return result
 
     @cached_property
@@ -267,16 +267,16 @@ class MemoryEngine(CountsOnly):
         starts = self.margin_start[:-1]
         most = np.maximum.reduceat(self.margins, starts)
         owners = np.repeat(np.arange(len(starts)), self.cardinalities)
-        places = np.flatnonzero(self.margins == most[owners])
-        _, first = np.unique(owners[places], return_index=True)
-        return self.n_rows - most + (self._plane_start < 0) * (self.n_rows + 1), places[first] - starts
+        positions = np.flatnonzero(self.margins == most[owners])
+        _, first = np.unique(owners[positions], return_index=True)
+        return self.n_rows - most + (self._plane_start < 0) * (self.n_rows + 1), positions[first] - starts
 
     def _count_runs(self, queries: Queries) -> Tables:
         """Count the tables of runs, in this thread."""
-        room = np.minimum(queries.table_sizes(self.presence.cardinalities), self.n_rows).astype(np.int64)
-        counts = np.empty(int(room.sum()) + 1, np.int64)
-        group_start = np.empty(len(counts) + len(room), np.int64)
-        first_group = np.empty(len(room) + 1, np.int64)
+        capacity = np.minimum(queries.table_sizes(self.presence.cardinalities), self.n_rows).astype(np.int64)
+        counts = np.empty(int(capacity.sum()) + 1, np.int64)
+        group_start = np.empty(len(counts) + len(capacity), np.int64)
+        first_group = np.empty(len(capacity) + 1, np.int64)
         _kernels.count_runs(
             self._codes,
             self._planes,
@@ -297,7 +297,7 @@ class MemoryEngine(CountsOnly):
             group_start,
             first_group[:-1],
             np.diff(first_group) - 1,
-            np.zeros(len(room), np.bool_),
+            np.zeros(len(capacity), np.bool_),
             self.n_rows,
         )
 
@@ -367,10 +367,10 @@ class MemoryEngine(CountsOnly):
         """Apply `formula` to some tiles of places in `order` at once, in this thread."""
         if method == BY_PLANES:
             arrays = (self._planes, self._plane_start, self.margins, self.margin_start)
-            of_variables = self.cardinalities, self.presence.gaps
+            of_variables = self.cardinalities, self.presence.missing
             return formula.of_tiles(PlaneTiles(*arrays, *of_variables, order, tiles))
         if method == BY_CODES:
-            of_variables = self.cardinalities, self.presence.gaps
+            of_variables = self.cardinalities, self.presence.missing
             return formula.of_code_tiles(CodeTiles(self._codes, *of_variables, order, tiles))
         size = max(1, CELLS_PER_PIECE // self.n_rows)
         batches = (

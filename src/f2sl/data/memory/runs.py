@@ -47,7 +47,7 @@ def find_runs(
     least = np.minimum.reduceat(uncommon[queries.variables], queries.start[:-1])
     hopeful = (lengths > 1) & (RUN_TABLE + RUN_ROW * least < costs)
     found = [np.empty((0, 2), np.int64)]
-    places = [np.empty(0, np.int64)]
+    positions = [np.empty(0, np.int64)]
     for length in np.unique(lengths[hopeful]).tolist():
         at = np.flatnonzero(hopeful & (lengths == length))
         rows = queries.variables[queries.start[at][:, None] + np.arange(length)]
@@ -57,10 +57,10 @@ def find_runs(
         # Column `first` moves to the front, and those before it by one to the right.
         source = np.where(column == 0, first, np.where(column <= first, column - 1, column))
         found.append(np.take_along_axis(rows, source, axis=1))
-        places.append(at[chosen][order])
+        positions.append(at[chosen][order])
     sizes = np.concatenate([np.full(len(rows), rows.shape[1]) for rows in found])
     flat = np.concatenate([rows.ravel() for rows in found])
-    return np.concatenate(places), Queries(flat, np.concatenate([[0], np.cumsum(sizes)]))
+    return np.concatenate(positions), Queries(flat, np.concatenate([[0], np.cumsum(sizes)]))
 
 
 def _of_one_length(

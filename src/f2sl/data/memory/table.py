@@ -17,7 +17,7 @@ from f2sl._arrays import Floats, Integers
 from f2sl._constants import AUTO
 from f2sl._notes import Note
 from f2sl._threads import Threads
-from f2sl.data.column import MAX_STATES, NUMBER, STATES, Column, codes_of, places_of
+from f2sl.data.column import CONTINUOUS, DISCRETE, MAX_STATES, Column, codes_of, positions_of
 from f2sl.data.table import Arrays, Block, Ends, Summand, Table, WholeColumn
 from f2sl.errors import DataError
 
@@ -38,11 +38,11 @@ class MemoryTable(Table):
     columns : tuple of Column
         Name, kind and states of each variable. A state need not occur in the rows.
     codes : ndarray of uint8 or uint16
-        One row for each column of states, in their order: positions in the list of the column's states, and
+        One row for each discrete column, in their order: positions in the list of the column's states, and
         the number of states for a missing value.
         Stored as uint8 if no column has more than 256 states, as uint16 otherwise.
     numbers : ndarray of float64
-        One row for each column of numbers, in their order; finite, or NaN for a missing value.
+        One row for each continuous column, in their order; finite, or NaN for a missing value.
     notes, transform
         As in :class:`f2sl.Table`.
 
@@ -50,7 +50,7 @@ class MemoryTable(Table):
     --------
     >>> table = MemoryTable.of_codes(("b", "a"), (("no", "yes"), (0, 1, 2)), np.array([[0, 1], [2, 0]]))
     >>> table
-    Table(2 columns of states, 2 rows, in memory)
+    Table(2 discrete columns, 2 rows, in memory)
     >>> table.cardinalities.tolist()
     [2, 3]
     >>> table.in_name_order().names
@@ -71,21 +71,21 @@ class MemoryTable(Table):
         codes: npt.ArrayLike,
         notes: tuple[Note, ...] = (),
     ) -> MemoryTable:
-        """Return a table of states from codes, one row for each column."""
+        """Return a discrete table from codes, one row for each column."""
         found = np.asarray(codes)
         if found.ndim != 2 or len(names) != found.shape[0] or len(states) != found.shape[0]:
             raise DataError(
                 f"a table needs one row of codes for each variable: got {len(names)} names, "
                 f"{len(states)} lists of states and codes of shape {found.shape}"
             )
-        columns = tuple(Column(name, STATES, labels) for name, labels in zip(names, states, strict=True))
+        columns = tuple(Column(name, DISCRETE, labels) for name, labels in zip(names, states, strict=True))
         return cls(columns, found, np.empty((0, found.shape[1])), notes)
 
     @classmethod
     def of_numbers(
         cls, names: Sequence[str], numbers: npt.ArrayLike, notes: tuple[Note, ...] = ()
     ) -> MemoryTable:
-        """Return a table of numbers, one row for each column.
+        """Return a continuous table, one row for each column.
 
         Examples
         --------
@@ -99,7 +99,7 @@ class MemoryTable(Table):
                 f"a table needs one row of values for each variable: got {len(names)} names "
                 f"and values of shape {found.shape}"
             )
-        columns = tuple(Column(name, NUMBER) for name in names)
+        columns = tuple(Column(name, CONTINUOUS) for name in names)
         return cls(columns, np.empty((0, found.shape[1]), np.uint8), found, notes)
 
     def __post_init__(self) -> None:
@@ -110,10 +110,10 @@ class MemoryTable(Table):
         # The kernels index by these codes without checks, so no code may be out of range.
         if codes.dtype.kind not in "iu":
             raise DataError(f"codes must be integers, not {codes.dtype}")
-        of_states = [self.columns[i] for i in self.of_kind(STATES)]
+        of_states = [self.columns[i] for i in self.of_kind(DISCRETE)]
         cardinalities = np.array([len(column.states) for column in of_states], np.int64)
         if codes.size:
-            wrong = codes.max(axis=1) >= cardinalities + [column.gaps > 0 for column in of_states]
+            wrong = codes.max(axis=1) >= cardinalities + [column.missing > 0 for column in of_states]
             if codes.dtype.kind == "i":
                 wrong |= codes.min(axis=1) < 0
             if wrong.any():
@@ -123,8 +123,8 @@ class MemoryTable(Table):
         most = int(cardinalities.max(initial=0))
         if most > MAX_STATES:
             raise DataError(f"a variable has {most:,} states; at most {MAX_STATES:,} are possible")
-        of_numbers = [self.columns[i] for i in self.of_kind(NUMBER)]
-        finite = np.isfinite(numbers).sum(axis=1) == [self.n_rows - column.gaps for column in of_numbers]
+        of_numbers = [self.columns[i] for i in self.of_kind(CONTINUOUS)]
+        finite = np.isfinite(numbers).sum(axis=1) == [self.n_rows - column.missing for column in of_numbers]
         if not finite.all():
             name = of_numbers[int(finite.argmin())].name
             raise DataError(f"variable {name!r} has a value that is not finite")
@@ -137,28 +137,28 @@ class MemoryTable(Table):
         return int(self.codes.shape[1])
 
     @cached_property
-    def places(self) -> Integers:  # type: ignore[override]
+    def positions(self) -> Integers:  # type: ignore[override]
         """Row of each column in the matrix of its kind."""
-        return places_of(self.kinds)
+        return positions_of(self.kinds)
 
     @cached_property
     def ends(self) -> Ends:  # type: ignore[override]
         """Smallest and largest number, or code that occurs, of each column."""
         low, high = np.empty(self.n_variables), np.empty(self.n_variables)
-        for kind, matrix in ((STATES, self.codes), (NUMBER, self.numbers)):
+        for kind, matrix in ((DISCRETE, self.codes), (CONTINUOUS, self.numbers)):
             own = self.of_kind(kind)
-            if own and not self.gaps[own].any():
+            if own and not self.missing[own].any():
                 low[own], high[own] = matrix.min(axis=1), matrix.max(axis=1)
             elif own:
-                there = matrix < self.cardinalities[own][:, None] if kind == STATES else ~np.isnan(matrix)
+                there = matrix < self.cardinalities[own][:, None] if kind == DISCRETE else ~np.isnan(matrix)
                 known = np.where(there, matrix, np.nan)
                 low[own], high[own] = np.nanmin(known, axis=1), np.nanmax(known, axis=1)
         return low, high
 
     def column(self, i: int) -> npt.NDArray[Any]:
         """Return the codes or numbers of one column as an array."""
-        matrix = self.codes if self.columns[i].kind == STATES else self.numbers
-        return np.asarray(matrix[self.places[i]])
+        matrix = self.codes if self.columns[i].kind == DISCRETE else self.numbers
+        return np.asarray(matrix[self.positions[i]])
 
     def add_up(self, function: Summand) -> Arrays:
         """Return what `function` makes of all rows: they are one block."""
@@ -171,14 +171,15 @@ class MemoryTable(Table):
         return Block(self.codes[:, chosen], self.numbers[:, chosen])
 
     def all_numbers(self) -> Floats:
-        """Return a table of numbers as one array, one row for each column."""
+        """Return a continuous table as one array, one row for each column."""
         return self.numbers
 
     def select(self, variables: Sequence[int]) -> MemoryTable:
         """Return some of the columns, in this order, as a table of their own."""
         chosen = tuple(self.columns[i] for i in variables)
         codes, numbers = (
-            [self.places[i] for i in variables if self.columns[i].kind == kind] for kind in (STATES, NUMBER)
+            [self.positions[i] for i in variables if self.columns[i].kind == kind]
+            for kind in (DISCRETE, CONTINUOUS)
         )
         return replace(self, columns=chosen, codes=self.codes[codes], numbers=self.numbers[numbers])
 
@@ -186,22 +187,22 @@ class MemoryTable(Table):
         return MemoryTable.of_numbers(self.names, self.codes, self.notes)
 
     def recoded(self, columns: tuple[Column, ...], function: Callable[[Block], npt.NDArray[Any]]) -> Table:
-        """Return a table of states, whose codes `function` makes of all rows."""
+        """Return a discrete table, whose codes `function` makes of all rows."""
         return MemoryTable(columns, function(Block(self.codes, self.numbers)), self.numbers[:0])
 
     def with_numbers(
         self, chosen: Sequence[int], function: WholeColumn, ends: Ends, n_jobs: int | None = None
     ) -> MemoryTable:
-        """Return the table with `function` applied to some columns of numbers, each as a whole."""
-        numbers, places = self.numbers.copy(), self.places[list(chosen)].tolist()
+        """Return the table with `function` applied to some continuous columns, each as a whole."""
+        numbers, positions = self.numbers.copy(), self.positions[list(chosen)].tolist()
         with Threads(n_jobs if numbers.size > SERIAL else 1) as threads:
-            changed = threads.map(lambda place: function(self.numbers[place]), places)
-            for place, values in zip(places, changed, strict=True):
-                numbers[place] = values
+            changed = threads.map(lambda position: function(self.numbers[position]), positions)
+            for position, values in zip(positions, changed, strict=True):
+                numbers[position] = values
         return replace(self, numbers=numbers)
 
     def counting_engine(self, n_jobs: int | None = None) -> MemoryEngine:
-        """Open the engine that counts a table of states."""
+        """Open the engine that counts a discrete table."""
         from f2sl.data.memory.engine import MemoryEngine
 
         return MemoryEngine(self, n_jobs)

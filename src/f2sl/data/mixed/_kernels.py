@@ -1,6 +1,6 @@
 """Sum numbers by the configuration of states.
 
-A query names some columns of states and some of numbers. Its *groups* are the configurations of the states,
+A query names some discrete and some continuous columns. Its *groups* are the configurations of the states,
 the last changing fastest, one group if there are no states. Each group has a row of sums over its samples,
 all of them whole numbers: how many samples, then for the q numbers the sums of the coarse and of the fine
 halves (`data/moments.py`), then for each pair i >= j the sums of the products of coarse halves, of coarse
@@ -37,18 +37,18 @@ def sums_of_group(high: Array, low: Array, q: int, begin: int, end: int, sums: A
     """
     for i in range(q):
         total_high, total_low = 0, 0
-        for place in range(begin, end):
-            total_high += high[i, place]
-            total_low += low[i, place]
+        for position in range(begin, end):
+            total_high += high[i, position]
+            total_low += low[i, position]
         sums[at + 1 + i] = total_high
         sums[at + 1 + q + i] = total_low
     at += 1 + 2 * q
     for i in range(q):
         for j in range(i + 1):
             both_high, one_high, both_low = 0, 0, 0
-            for place in range(begin, end):
-                a, b = int64(high[i, place]), int64(low[i, place])
-                c, d = int64(high[j, place]), int64(low[j, place])
+            for position in range(begin, end):
+                a, b = int64(high[i, position]), int64(low[i, position])
+                c, d = int64(high[j, position]), int64(low[j, position])
                 both_high += a * c
                 one_high += a * d + b * c
                 both_low += b * d
@@ -68,10 +68,10 @@ def sums_by_group(
     state_start: Array,
     numbers: Array,
     number_start: Array,
-    gap_states: Array,
-    gap_state_start: Array,
-    gap_numbers: Array,
-    gap_number_start: Array,
+    missing_states: Array,
+    missing_state_start: Array,
+    missing_numbers: Array,
+    missing_number_start: Array,
     first: Array,
     sums: Array,
 ) -> None:
@@ -96,12 +96,12 @@ def sums_by_group(
     high, low = np.empty((widest, n_rows), np.int32), np.empty((widest, n_rows), np.int32)
     for t in range(len(first) - 1):
         missed[:] = False
-        for s in range(gap_state_start[t], gap_state_start[t + 1]):
-            column, gap = codes[gap_states[s]], cardinalities[gap_states[s]]
+        for s in range(missing_state_start[t], missing_state_start[t + 1]):
+            column, gap = codes[missing_states[s]], cardinalities[missing_states[s]]
             for row in range(n_rows):
                 missed[row] |= column[row] == gap
-        for s in range(gap_number_start[t], gap_number_start[t + 1]):
-            halves = coarse[gap_numbers[s]]
+        for s in range(missing_number_start[t], missing_number_start[t + 1]):
+            halves = coarse[missing_numbers[s]]
             for row in range(n_rows):
                 missed[row] |= halves[row] == GAP
         own = numbers[number_start[t] : number_start[t + 1]]
@@ -136,27 +136,27 @@ def sums_by_group(
         for row in range(n_rows):
             kept[n_kept] = row
             n_kept += not missed[row]
-        for place in range(n_kept):
-            group[place] = 0
+        for position in range(n_kept):
+            group[position] = 0
         for s in range(state_start[t], state_start[t + 1]):
             column, k = codes[states[s]], cardinalities[states[s]]
-            for place in range(n_kept):
-                group[place] = group[place] * k + column[kept[place]]
+            for position in range(n_kept):
+                group[position] = group[position] * k + column[kept[position]]
         # Samples are put in the order of their groups, so that the loops over the samples of a group below
         # run through memory without gaps.
         start = np.zeros(n_groups + 1, np.int64)
-        for place in range(n_kept):
-            start[group[place] + 1] += 1
+        for position in range(n_kept):
+            start[group[position] + 1] += 1
         for g in range(n_groups):
             start[g + 1] += start[g]
-        for place in range(n_kept):
-            order[start[group[place]]] = kept[place]
-            start[group[place]] += 1
+        for position in range(n_kept):
+            order[start[group[position]]] = kept[position]
+            start[group[position]] += 1
         for i in range(q):
             halves, other_halves = coarse[own[i]], fine[own[i]]
-            for place in range(n_kept):
-                high[i, place] = halves[order[place]]
-                low[i, place] = other_halves[order[place]]
+            for position in range(n_kept):
+                high[i, position] = halves[order[position]]
+                low[i, position] = other_halves[order[position]]
         # Each start was moved to the end of its group, which is where the next one begins.
         begin = 0
         for g in range(n_groups):
@@ -175,10 +175,10 @@ def sums_of_columns(
     members: Array,
     numeric: Array,
     member_start: Array,
-    gap_states: Array,
-    gap_state_start: Array,
-    gap_numbers: Array,
-    gap_number_start: Array,
+    missing_states: Array,
+    missing_state_start: Array,
+    missing_numbers: Array,
+    missing_number_start: Array,
     whole_sums: Array,
     whole_products: Array,
     first: Array,
@@ -193,7 +193,7 @@ def sums_of_columns(
     sums of all samples, each pair on the samples that have both; otherwise the samples without missing values
     are summed up. Of two members with states only one cell for each sample is not 0, however many there are.
 
-    members : int64, columns of states or numbers; numeric : bool, which of them are numbers.
+    members : int64, discrete or continuous columns; numeric : bool, which of them are numbers.
     member_start : (n_queries + 1,) int64
         Query t has the members ``members[member_start[t]:member_start[t + 1]]``.
     whole_sums, whole_products : (2, columns) and (3, columns, columns) int64
@@ -225,32 +225,32 @@ def sums_of_columns(
             whole_at[i] = own[i] if is_number[i] else state_at[own[i]]
         width = begin[m]
         missed[:] = False
-        for s in range(gap_state_start[t], gap_state_start[t + 1]):
-            column, gap = codes[gap_states[s]], cardinalities[gap_states[s]]
+        for s in range(missing_state_start[t], missing_state_start[t + 1]):
+            column, gap = codes[missing_states[s]], cardinalities[missing_states[s]]
             for row in range(n_rows):
                 missed[row] |= column[row] == gap
-        for s in range(gap_number_start[t], gap_number_start[t + 1]):
-            halves = coarse[gap_numbers[s]]
+        for s in range(missing_number_start[t], missing_number_start[t + 1]):
+            halves = coarse[missing_numbers[s]]
             for row in range(n_rows):
                 missed[row] |= halves[row] == GAP
         n_missed = 0
         for row in range(n_rows):
             n_missed += missed[row]
-        by_gaps = whole_products.shape[1] > 0 and 2 * n_missed <= n_rows
+        by_missing = whole_products.shape[1] > 0 and 2 * n_missed <= n_rows
         n_kept = 0
         for row in range(n_rows):
             kept[n_kept] = row
-            n_kept += missed[row] == by_gaps
+            n_kept += missed[row] == by_missing
         for i in range(m):
             if is_number[i]:
                 halves, other_halves = coarse[own[i]], fine[own[i]]
-                for place in range(n_kept):
-                    high[i, place] = 0 if halves[kept[place]] == GAP else halves[kept[place]]
-                    low[i, place] = other_halves[kept[place]]
+                for position in range(n_kept):
+                    high[i, position] = 0 if halves[kept[position]] == GAP else halves[kept[position]]
+                    low[i, position] = other_halves[kept[position]]
             else:
                 column = codes[own[i]]
-                for place in range(n_kept):
-                    high[i, place] = column[kept[place]]
+                for position in range(n_kept):
+                    high[i, position] = column[kept[position]]
         at = first[t]
         products = at + 1 + 2 * width
         sums[at : first[t + 1]] = 0
@@ -260,9 +260,9 @@ def sums_of_columns(
             for j in range(i + 1):
                 if is_number[i] and is_number[j]:
                     both_high, one_high, both_low = 0, 0, 0
-                    for place in range(n_kept):
-                        a, b = int64(high[i, place]), int64(low[i, place])
-                        c, d = int64(high[j, place]), int64(low[j, place])
+                    for position in range(n_kept):
+                        a, b = int64(high[i, position]), int64(low[i, position])
+                        c, d = int64(high[j, position]), int64(low[j, position])
                         both_high += a * c
                         one_high += a * d + b * c
                         both_low += b * d
@@ -272,9 +272,9 @@ def sums_of_columns(
                     number, state = (i, j) if is_number[i] else (j, i)
                     # One cell more, for samples without a state.
                     of_high, of_low = np.zeros(size[state] + 1, np.int64), np.zeros(size[state] + 1, np.int64)
-                    for place in range(n_kept):
-                        of_high[high[state, place]] += high[number, place]
-                        of_low[high[state, place]] += low[number, place]
+                    for position in range(n_kept):
+                        of_high[high[state, position]] += high[number, position]
+                        of_low[high[state, position]] += low[number, position]
                     for code in range(size[state]):
                         a, b = begin[i], begin[j]
                         if is_number[i]:
@@ -285,8 +285,8 @@ def sums_of_columns(
                         sums[pair + 1], sums[pair + 2] = of_high[code], of_low[code]
                 elif i == j:
                     counts = np.zeros(size[i] + 1, np.int64)
-                    for place in range(n_kept):
-                        counts[high[i, place]] += 1
+                    for position in range(n_kept):
+                        counts[high[i, position]] += 1
                     for code in range(size[i]):
                         a = begin[i] + code
                         sums[products + 3 * (a * (a + 1) // 2 + a) + 2] = counts[code]
@@ -294,8 +294,8 @@ def sums_of_columns(
                 else:
                     step = size[j] + 1
                     counts = np.zeros((size[i] + 1) * step, np.int64)
-                    for place in range(n_kept):
-                        counts[high[i, place] * step + high[j, place]] += 1
+                    for position in range(n_kept):
+                        counts[high[i, position] * step + high[j, position]] += 1
                     for code in range(size[i]):
                         a = begin[i] + code
                         for other in range(size[j]):
@@ -303,11 +303,11 @@ def sums_of_columns(
                             sums[pair + 2] = counts[code * step + other]
             if is_number[i]:
                 total_high, total_low = 0, 0
-                for place in range(n_kept):
-                    total_high += high[i, place]
-                    total_low += low[i, place]
+                for position in range(n_kept):
+                    total_high += high[i, position]
+                    total_low += low[i, position]
                 sums[at + 1 + begin[i]], sums[at + 1 + width + begin[i]] = total_high, total_low
-        if by_gaps:
+        if by_missing:
             for i in range(m):
                 for code in range(size[i]):
                     a, whole_a = begin[i] + code, whole_at[i] + code
@@ -330,7 +330,7 @@ def sums_of_parts(
     n_numbers: Array,
     sizes: Array,
     size_start: Array,
-    places: Array,
+    positions: Array,
     numeric: Array,
     member_start: Array,
     first: Array,
@@ -357,17 +357,17 @@ def sums_of_parts(
         step, q = 1, 0
         for i in range(member_start[t + 1] - 1, member_start[t] - 1, -1):
             if not numeric[i]:
-                stride[places[i]] = step
-                step *= own_sizes[places[i]]
+                stride[positions[i]] = step
+                step *= own_sizes[positions[i]]
         for i in range(member_start[t], member_start[t + 1]):
             if numeric[i]:
-                number[q] = places[i]
+                number[q] = positions[i]
                 q += 1
         n_host = n_numbers[t]
         host_width = 1 + 2 * n_host + 3 * (n_host * (n_host + 1) // 2)
         width = 1 + 2 * q + 3 * (q * (q + 1) // 2)
-        for place in range(first[t], first[t + 1]):
-            sums[place] = 0
+        for position in range(first[t], first[t + 1]):
+            sums[position] = 0
         group = 0
         for g in range(n_groups):
             source, target = at[t] + g * host_width, first[t] + group * width
@@ -401,7 +401,7 @@ def columns_of_parts(
     n_numbers: Array,
     sizes: Array,
     size_start: Array,
-    places: Array,
+    positions: Array,
     numeric: Array,
     member_start: Array,
     first: Array,
@@ -418,7 +418,7 @@ def columns_of_parts(
         for s in range(len(own_sizes)):
             n_groups *= own_sizes[s]
         own, is_number = (
-            places[member_start[t] : member_start[t + 1]],
+            positions[member_start[t] : member_start[t + 1]],
             numeric[member_start[t] : member_start[t + 1]],
         )
         m = len(own)
@@ -427,8 +427,8 @@ def columns_of_parts(
             begin[i + 1] = begin[i] + (1 if is_number[i] else own_sizes[own[i]])
         width, n_host = begin[m], n_numbers[t]
         host_width = 1 + 2 * n_host + 3 * (n_host * (n_host + 1) // 2)
-        for place in range(first[t], first[t + 1]):
-            sums[place] = 0
+        for position in range(first[t], first[t + 1]):
+            sums[position] = 0
         products = first[t] + 1 + 2 * width
         for g in range(n_groups):
             source = at[t] + g * host_width
@@ -524,8 +524,8 @@ def fill_in(
     lacks, about, terms = np.empty(n, np.int64), np.empty(n), np.empty(n)
     known = len(inverse) > 0
     size = int64(0) if known else int64(n)
-    scratch, room = np.empty((size, size)), np.empty((size, size))
-    factor = inverse if known else room
+    scratch, workspace = np.empty((size, size)), np.empty((size, size))
+    factor = inverse if known else workspace
     for k in range(len(begin)):
         example, count = order[begin[k]], end[k] - begin[k]
         m = int64(0)

@@ -29,7 +29,7 @@ beyond the last cell are counted in it."""
 class Asked:
     """Batch of queries by the places of columns: members that are states, numbers, and both in order.
 
-    `gap_states` and `gap_numbers` are the columns with gaps that limit the samples of each query, `numeric`
+    `missing_states` and `missing_numbers` are the columns that limit the samples of each query, `numeric`
     says which of the members are numbers.
     """
 
@@ -37,8 +37,8 @@ class Asked:
     states: Queries
     numbers: Queries
     members: Queries
-    gap_states: Queries
-    gap_numbers: Queries
+    missing_states: Queries
+    missing_numbers: Queries
 
 
 def _cells(scaling: Scaling, numbers: Floats) -> Integers:
@@ -97,10 +97,10 @@ def summed(
         asked.states.start,
         asked.numbers.variables,
         asked.numbers.start,
-        asked.gap_states.variables,
-        asked.gap_states.start,
-        asked.gap_numbers.variables,
-        asked.gap_numbers.start,
+        asked.missing_states.variables,
+        asked.missing_states.start,
+        asked.missing_numbers.variables,
+        asked.missing_numbers.start,
         first,
         sums,
     )
@@ -132,10 +132,10 @@ def summed_columns(
         asked.members.variables,
         asked.numeric,
         asked.members.start,
-        asked.gap_states.variables,
-        asked.gap_states.start,
-        asked.gap_numbers.variables,
-        asked.gap_numbers.start,
+        asked.missing_states.variables,
+        asked.missing_states.start,
+        asked.missing_numbers.variables,
+        asked.missing_numbers.start,
         *whole,
         first,
         sums,

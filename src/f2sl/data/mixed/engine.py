@@ -1,7 +1,7 @@
-"""Answers about a table with columns of states and of numbers.
+"""Answers about a table with discrete and continuous columns.
 
 Questions about states alone go to the engine that counts them, those about numbers alone to their moments.
-Both know only the columns of their kind, by the places in `MixedEngine.place`. This engine answers questions
+Both know only the columns of their kind, by their `MixedEngine.position`. This engine answers questions
 about both, by sums over rows that are exact and add up over blocks, like those of
 :mod:`f2sl.data.moments`:
 
@@ -32,14 +32,14 @@ from f2sl._memory import available_bytes
 from f2sl.data._kernels import complete_rows
 from f2sl.data.available import as_bits
 from f2sl.data.blocks import cut
-from f2sl.data.column import NUMBER, STATES, Column, places_of
+from f2sl.data.column import CONTINUOUS, DISCRETE, Column, positions_of
 from f2sl.data.engines import CountingEngine, FoundPairs, PairFormula, Queries, Tables, merge_pairs
 from f2sl.data.memory.table import MemoryTable
 from f2sl.data.mixed import _kernels, block_sums, expected
 from f2sl.data.mixed.block_sums import CELLS
 from f2sl.data.mixed.expected import Embedded, Layout
 from f2sl.data.mixed.shared import SharedSums
-from f2sl.data.moments import BY_GAPS, DIGITS, CorrelationFormula, Moments, Scaling
+from f2sl.data.moments import BY_MISSING, DIGITS, CorrelationFormula, Moments, Scaling
 from f2sl.data.table import Table
 from f2sl.errors import DataError
 
@@ -115,24 +115,24 @@ class MixedEngine:
 
     def __init__(self, table: Table, n_jobs: int | None = None) -> None:
         self._table = table
-        self.gaps: Mask = table.gaps > 0
+        self.missing: Mask = table.missing > 0
         """True for columns with missing values."""
-        self.any_gaps = bool(self.gaps.any())
-        self.states: Integers = np.array(table.of_kind(STATES))
-        """Columns of states, in the order of `counts`."""
-        self.numbers: Integers = np.array(table.of_kind(NUMBER))
-        """Columns of numbers, in the order of `moments`."""
-        self.place: Integers = places_of(table.kinds)
+        self.any_missing = bool(self.missing.any())
+        self.states: Integers = np.array(table.of_kind(DISCRETE))
+        """Discrete columns, in the order of `counts`."""
+        self.numbers: Integers = np.array(table.of_kind(CONTINUOUS))
+        """Continuous columns, in the order of `moments`."""
+        self.position: Integers = positions_of(table.kinds)
         """Index of each column among the columns of its kind."""
         self.cardinalities: Integers = table.cardinalities
         self.is_number: NDArray[np.bool_] = self.cardinalities == 0
         self.n_rows = table.n_rows
-        self.observed: Integers = table.n_rows - table.gaps
+        self.observed: Integers = table.n_rows - table.missing
         self.moments = Moments.of_table(table.select(self.numbers.tolist()), n_jobs)
         self.counts: CountingEngine = table.select(self.states.tolist()).counting_engine(n_jobs)
         self.threads = self.moments.threads
         self._opened: list[Any] = [self.moments, self.counts]
-        self._shared = SharedSums(self.cardinalities, self.gaps, self.n_rows)
+        self._shared = SharedSums(self.cardinalities, self.missing, self.n_rows)
 
     @property
     def n_variables(self) -> int:
@@ -171,18 +171,18 @@ class MixedEngine:
             (self.counts, formula.of_states, of_states, self.states, advance),
             (self.moments, formula.of_numbers, of_numbers, self.numbers, None),
         )
-        for engine, own, columns, everyone, told in parts:
+        for engine, own, columns, everyone, message in parts:
             inside = target is None or self.is_number[target] == self.is_number[everyone[0]]
             if inside and len(columns) > (target is None):
-                local = None if target is None else int(self.place[target])
-                pairs = engine.search_pairs(own, self.place[columns], local, told)
+                local = None if target is None else int(self.position[target])
+                pairs = engine.search_pairs(own, self.position[columns], local, message)
                 ends = everyone[pairs.first], everyone[pairs.second]
                 found.append(FoundPairs(*ends, pairs.values, pairs.tally))
         if target is not None:
             single = np.array([target])
             of_states, of_numbers = (of_states, single) if self.is_number[target] else (single, of_numbers)
         for v in of_numbers.tolist():
-            at = self.place[v], self.place[of_states]
+            at = self.position[v], self.position[of_states]
             first, second = np.minimum(of_states, v), np.maximum(of_states, v)
             of_pairs = self.states_of_pairs[at], self.rows_of_pairs[at], self.ratios[at]
             found.append(formula.across.of_ratios(first, second, *of_pairs))
@@ -196,8 +196,8 @@ class MixedEngine:
             which = np.flatnonzero(chosen)
             a, b = found.first[which], found.second[which]
             swap = ~first[which] & second[which]
-            places = self.place[np.where(swap, b, a)], self.place[np.where(swap, a, b)]
-            parts.append(OneKind(which, FoundPairs(*places, found.values[which])))
+            positions = self.position[np.where(swap, b, a)], self.position[np.where(swap, a, b)]
+            parts.append(OneKind(which, FoundPairs(*positions, found.values[which])))
         return parts[0], parts[1], parts[2]
 
     @cached_property
@@ -231,7 +231,7 @@ class MixedEngine:
     def _ratios(self) -> _Ratios:
         counts, n_rows = self.counts, self.n_rows
         shape = len(self.numbers), len(self.states)
-        if self.any_gaps:
+        if self.any_missing:
             return self._available_ratios(counts.margin_start[:-1])
         # About the mean: what is subtracted is small, because the whole numbers are near their mean.
         about = self._sums_by_state - np.outer(self.moments.sums, counts.margins / n_rows)
@@ -259,7 +259,7 @@ class MixedEngine:
 
     @cached_property
     def layout(self) -> Layout:
-        """Columns of numbers, and of indicators of all states but the last that occurs."""
+        """Continuous columns, and of indicators of all states but the last that occurs."""
         occurs = self.counts.margins > 0
         owner = np.repeat(np.arange(len(self.states)), self._local_cardinalities)
         last = np.zeros(len(self.states), np.int64)
@@ -269,7 +269,7 @@ class MixedEngine:
         sizes = np.ones(self.n_variables, np.int64)
         sizes[self.states] = np.bincount(owner[used], minlength=len(self.states))
         start = np.concatenate([[0], np.cumsum(sizes)])
-        _check_memory(int(start[-1]), len(occurs), BY_GAPS if self.any_gaps else BY_ALL)
+        _check_memory(int(start[-1]), len(occurs), BY_MISSING if self.any_missing else BY_ALL)
         # The indicators of a variable follow each other as its states do.
         numbers, indicators = start[self.numbers], np.full(len(used), -1)
         indicators[used] = np.flatnonzero(~np.isin(np.arange(start[-1]), numbers))
@@ -284,7 +284,7 @@ class MixedEngine:
         With missing values, those of a normal distribution that fits all rows best (`expected.py`).
         """
         layout, n = self.layout, self.n_variables
-        if self.any_gaps:
+        if self.any_missing:
             return expected.expected(layout, self.n_rows, self._table.add_up)
         start = np.searchsorted(layout.owner, np.arange(n + 1))
         return Embedded(self._complete_correlations(layout), start, np.full((n, n), self.n_rows))
@@ -334,7 +334,7 @@ class MixedEngine:
         sizes = self.cardinalities.copy()
         sizes[self.numbers] = [len(cuts) + 1 for cuts in self.cuts]
         columns = tuple(
-            Column(column.name, STATES, column.states or tuple(range(size)), column.gaps)
+            Column(column.name, DISCRETE, column.states or tuple(range(size)), column.missing)
             for column, size in zip(self._table.columns, sizes.tolist(), strict=True)
         )
         recode = partial(block_sums.recoded, self._scaling, self.cuts, self.states, self.numbers)
@@ -387,11 +387,11 @@ class MixedEngine:
 
     def complete_rows(self, sets: Integers) -> Integers:
         """Count the samples that have all variables of each set, one a row."""
-        if not self.any_gaps:
+        if not self.any_missing:
             return np.full(len(sets), self.n_rows)
-        if self._gap_bits is not None:
+        if self._missing_bits is not None:
             known = np.empty(len(sets), np.int64)
-            complete_rows(self._gap_bits, np.ascontiguousarray(sets), self.n_rows, known)
+            complete_rows(self._missing_bits, np.ascontiguousarray(sets), self.n_rows, known)
             return known
         limits = self.binned.presence.numbers[sets]  # few are asked for twice
         found = np.full(len(limits), self.n_rows)
@@ -401,7 +401,7 @@ class MixedEngine:
         return found
 
     @cached_property
-    def _gap_bits(self) -> NDArray[np.uint64] | None:
+    def _missing_bits(self) -> NDArray[np.uint64] | None:
         """A bit for each missing value, (n_variables, words); None if rows are not in memory."""
         if not isinstance(self._table, MemoryTable):
             return None
@@ -413,19 +413,21 @@ class MixedEngine:
     @cached_property
     def any_complete(self) -> bool:
         """True if columns of both kinds have no missing values, so that there is a `complete` engine."""
-        return len(np.unique(self.is_number[~self.gaps])) == 2
+        return len(np.unique(self.is_number[~self.missing])) == 2
 
     @cached_property
     def complete(self) -> MixedEngine:
-        """Engine of the columns without missing values, which must be of both kinds; see `complete_place`."""
-        engine = MixedEngine(self._table.select(np.flatnonzero(~self.gaps).tolist()), self.threads.n_threads)
+        """Engine of the complete columns, which must be of both kinds; see `complete_position`."""
+        engine = MixedEngine(
+            self._table.select(np.flatnonzero(~self.missing).tolist()), self.threads.n_threads
+        )
         self._opened.append(engine)
         return engine
 
     @cached_property
-    def complete_place(self) -> Integers:
+    def complete_position(self) -> Integers:
         """Index of each column without missing values among those columns."""
-        return np.cumsum(~self.gaps) - 1
+        return np.cumsum(~self.missing) - 1
 
     def _in_pieces(
         self, queries: Queries, loads: Floats, answer: Callable[[Queries], NDArray[Any]]
@@ -447,7 +449,7 @@ class MixedEngine:
         np.multiply.at(sizes, owner, self.cardinalities[states.variables])
         first = np.concatenate([[0], np.cumsum(sizes * _width(np.diff(of_numbers.start)))])
         sums = self._available(block_sums.summed, _kernels.sums_of_parts, queries, own, first)
-        return Groups(sums, first, sizes, Queries(self.place[of_numbers.variables], of_numbers.start))
+        return Groups(sums, first, sizes, Queries(self.position[of_numbers.variables], of_numbers.start))
 
     def _column_sums(self, queries: Queries, alone: bool = False) -> Groups:
         """Sum up columns; `alone` if nothing else will be asked about the same samples."""
@@ -481,7 +483,7 @@ class MixedEngine:
         first: Integers,
     ) -> Integers:
         """Sum all samples of each query or, with missing values, those of its host; see `SharedSums`."""
-        if not self.any_gaps:
+        if not self.any_missing:
             return self._summed(summed, queries, first)
         hosts, have = self._shared.hosts(queries)
         sums, lengths = np.empty(int(first[-1]), np.int64), np.diff(first)
@@ -516,25 +518,26 @@ class MixedEngine:
         n = self.n_variables
         variables, own = queries.variables % n, queries.variables < n
         everyone = Queries(variables, queries.start)
-        numbers, gaps = self.is_number[variables], self.gaps[variables]
+        numbers, is_missing = self.is_number[variables], self.missing[variables]
         if isinstance(self._table, MemoryTable):
-            place, codes, halves = self.place, self._table.codes, self._halves
+            position, codes, halves = self.position, self._table.codes, self._halves
             cardinalities = self._local_cardinalities
         else:
             used = [
-                np.unique(variables[chosen]) for chosen in (~numbers & (own | gaps), numbers & (own | gaps))
+                np.unique(variables[chosen])
+                for chosen in (~numbers & (own | is_missing), numbers & (own | is_missing))
             ]
-            place = np.zeros(n, np.int64)
+            position = np.zeros(n, np.int64)
             for part in used:
-                place[part] = np.arange(len(part))
+                position[part] = np.arange(len(part))
             cardinalities = self.cardinalities[used[0]]
-        wanted = own & ~numbers, own & numbers, own, gaps & ~numbers, gaps & numbers
+        wanted = own & ~numbers, own & numbers, own, is_missing & ~numbers, is_missing & numbers
         parts = [_kept(everyone, chosen) for chosen in wanted]
-        local = [Queries(place[part.variables], part.start) for part in parts]
+        local = [Queries(position[part.variables], part.start) for part in parts]
         asked = block_sums.Asked(self.is_number[parts[2].variables], *local)
         if isinstance(self._table, MemoryTable):
             return function(codes, *halves, cardinalities, asked, first)
-        scaling = self._scaling.part(self.place[used[1]])
+        scaling = self._scaling.part(self.position[used[1]])
         chosen = self._table.select(np.concatenate(used).tolist())
         [sums] = chosen.add_up(
             partial(block_sums.sums_of_block, function, scaling, cardinalities, asked, first)
@@ -597,6 +600,6 @@ def _check_memory(n_columns: int, n_states: int, matrices: int) -> None:
     needed, available = 8 * (matrices * n_columns * n_columns + n_states * n_states), available_bytes()
     if available is not None and needed > available:
         raise DataError(
-            f"{n_columns:,} columns of numbers and of states' indicators need {needed / 2**30:,.1f} GiB of "
+            f"{n_columns:,} continuous columns and of states' indicators need {needed / 2**30:,.1f} GiB of "
             f"memory for their correlations, but {available / 2**30:,.1f} GiB are free; leave columns out"
         )

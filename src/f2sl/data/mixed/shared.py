@@ -43,11 +43,11 @@ class SharedSums:
     ([[0, 1], [1, 2], [2, 3]], [True, True, True])
     """
 
-    def __init__(self, cardinalities: Integers, gaps: Mask, n_rows: int) -> None:
+    def __init__(self, cardinalities: Integers, missing: Mask, n_rows: int) -> None:
         n = len(cardinalities)
         self._sizes = np.append(cardinalities, 0)
         # From the number of a variable, or of a presence, or of room that is left, to the member of a host.
-        self._members = np.concatenate([np.arange(n), np.where(gaps, np.arange(n), n), [n]])
+        self._members = np.concatenate([np.arange(n), np.where(missing, np.arange(n), n), [n]])
         self._most_groups = min(MOST_GROUPS, n_rows // ROWS_PER_GROUP)
         self._known: dict[bytes, Integers] = {}
         self._n_bytes = 0
@@ -76,11 +76,11 @@ class SharedSums:
         """
         n = len(self._sizes) - 1
         keys: list[bytes] = hosts.view(f"V{hosts.itemsize * hosts.shape[1]}").ravel().tolist()
-        places = dict(zip(reversed(keys), range(len(keys) - 1, -1, -1), strict=True))  # the first of each
-        own = {key: self._known[key] for key in places if key in self._known}
-        new = [key for key in places if key not in own]
+        positions = dict(zip(reversed(keys), range(len(keys) - 1, -1, -1), strict=True))  # the first of each
+        own = {key: self._known[key] for key in positions if key in self._known}
+        new = [key for key in positions if key not in own]
         if new:
-            rows = hosts[[places[key] for key in new]]
+            rows = hosts[[positions[key] for key in new]]
             found = dict(zip(new, summed(Queries.of_some(np.where(rows < n, rows, -1))), strict=True))
             own |= found
             if self._n_bytes > MOST_BYTES:
@@ -94,7 +94,7 @@ class SharedSums:
         is_number = (hosts < n) & ~is_state
         # Of each member where it is in its host, and how many of its kind come before.
         owner = np.repeat(np.arange(len(hosts)), np.diff(members.start))
-        place = (hosts[owner] < members.variables[:, None]).sum(axis=1)
+        position = (hosts[owner] < members.variables[:, None]).sum(axis=1)
         before = np.where(is_state, is_state.cumsum(axis=1), is_number.cumsum(axis=1)) - 1
         return (
             np.concatenate(list(own.values())),
@@ -102,5 +102,5 @@ class SharedSums:
             is_number.sum(axis=1),
             sizes[is_state],
             np.concatenate([[0], np.cumsum(is_state.sum(axis=1))]),
-            before[owner, place],
+            before[owner, position],
         )

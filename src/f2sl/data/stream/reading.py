@@ -19,11 +19,11 @@ import pyarrow as pa
 from f2sl._arrays import Mask
 from f2sl._notes import Note
 from f2sl.data.arrow import arrow_column
-from f2sl.data.asked import Reading, chosen_columns, told_weights
-from f2sl.data.column import KINDS, NUMBER, STATES, Column, codes_of, of_kind
+from f2sl.data.asked import Reading, chosen_columns, describe_weights
+from f2sl.data.column import CONTINUOUS, DISCRETE, KINDS, Column, codes_of, of_kind
 from f2sl.data.dates import DateReader
 from f2sl.data.digest import MOST_DISTINCT, Coder, Digest, DigestEncoder, DigestSource
-from f2sl.data.files import Agreement, gaps_of, own_names, remarks_of, schema_of
+from f2sl.data.files import Agreement, missing_of, own_names, remarks_of, schema_of
 from f2sl.data.formats import Batches, DataFile, naming
 from f2sl.data.frames import rows_by_weight
 from f2sl.data.stream.table import BlockFile, BlockWriter, StreamTable
@@ -61,8 +61,8 @@ class Scanned:
     def batches(self, wanted: Sequence[int]) -> Batches:
         """Yield some of the columns once more."""
         if _stamp(self.file) != self.stamp:
-            raise DataError(f"{self.file.place}: the file was changed while it was read; run again")
-        with naming(self.file.place):
+            raise DataError(f"{self.file.location}: the file was changed while it was read; run again")
+        with naming(self.file.location):
             yield from self.file.format.batches(self.file, [self.own[i] for i in wanted], self.rows)
 
 
@@ -70,15 +70,15 @@ class Scanned:
 class Prepared:
     """Conversion of values in the second pass: codes of states by `coders`, or unchanged numbers.
 
-    `ends` are the smallest and the largest value of each column of numbers. `wanted` are the columns that the
+    `ends` are the smallest and the largest value of each continuous column. `wanted` are the columns that the
     second pass reads, by number: those of the table, others whose missing values drop rows, and last the
-    weights. `places` says for each column of the table which of `wanted` it is made of, and `readers`
+    weights. `positions` says for each column of the table which of `wanted` it is made of, and `readers`
     converts its dates.
     """
 
     columns: tuple[Column, ...]
     wanted: list[int]
-    places: list[int]
+    positions: list[int]
     readers: Sequence[DateReader | None]
     coders: Sequence[Coder | None]
     ends: Ends
@@ -91,7 +91,7 @@ class Prepared:
     @property
     def bytes_of_row(self) -> int:
         """Bytes of a row on disk."""
-        sizes = {STATES: np.dtype(codes_of(self.columns)).itemsize, NUMBER: 8}
+        sizes = {DISCRETE: np.dtype(codes_of(self.columns)).itemsize, CONTINUOUS: 8}
         return sum(sizes[column.kind] for column in self.columns)
 
     def converted(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Block]:
@@ -100,8 +100,8 @@ class Prepared:
         weights = len(self.wanted) - 1 if self.weighted else None
         for found, n_kept in _kept(batches, self.drop_rows, weights, self.na):
             kept = [
-                found[place] if reader is None else reader(found[place])
-                for place, reader in zip(self.places, self.readers, strict=True)
+                found[index] if reader is None else reader(found[index])
+                for index, reader in zip(self.positions, self.readers, strict=True)
             ]
             codes = np.empty((len(of_states), n_kept), codes_of(self.columns))
             numbers = np.empty((len(of_numbers), n_kept))
@@ -130,7 +130,7 @@ def read_streamed(
         one, later = scan_file(file, rows, asked)
         found.append(one)
         scan.join(later)
-    schemas = [(one.file.place, one.schema) for one in found]
+    schemas = [(one.file.location, one.schema) for one in found]
 
     def read_column(i: int) -> Iterator[RawColumn]:
         return chain.from_iterable(column_of_file(one, i, asked) for one in found)
@@ -154,12 +154,12 @@ def _rows_per_block(n_columns: int, memory: int) -> int:
 class Asked:
     """Columns to read from the parts of a table, and the column of weights.
 
-    `places` has the one that each column of the table, with a name in `names`, is made of; `parts` has the
+    `positions` has the one that each column of the table, with a name in `names`, is made of; `parts` has the
     part of a date that it is. `wrong` has messages on options that name unknown columns.
     """
 
     columns: list[str]
-    places: list[int]
+    positions: list[int]
     names: tuple[str, ...]
     parts: list[str]
     wrong: list[Note]
@@ -172,18 +172,18 @@ class Asked:
         """Return the columns that all files have; refuse files with other columns."""
         agreement = Agreement()
         for file in files:
-            agreement.columns(file.place, schema_of(file).names)
+            agreement.columns(file.location, schema_of(file).names)
         return cls.of_names(agreement.names, reading)
 
     @classmethod
     def of_names(cls, own: Sequence[str], reading: Reading) -> Asked:
         """Choose among columns with these names."""
         chosen, names, parts, wrong = chosen_columns(own, reading)
-        read = {place: i for i, place in enumerate(dict.fromkeys(chosen))}
-        places = [read[place] for place in chosen]
-        weights = places[names.index(reading.weights)] if reading.weights in names else None
+        read = {index: i for i, index in enumerate(dict.fromkeys(chosen))}
+        positions = [read[index] for index in chosen]
+        weights = positions[names.index(reading.weights)] if reading.weights in names else None
         drop_rows = reading.missing == "drop"
-        return cls([own[i] for i in read], places, names, parts, wrong, weights, drop_rows, reading.na)
+        return cls([own[i] for i in read], positions, names, parts, wrong, weights, drop_rows, reading.na)
 
     @property
     def nothing(self) -> Scan:
@@ -198,19 +198,19 @@ def scan_file(file: DataFile, rows: int, asked: Asked) -> tuple[Scanned, Scan]:
     names = own_names(file)
     own = tuple(names[name] for name in asked.columns)
 
-    def look(batches: Batches) -> Scan:
+    def read(batches: Batches) -> Scan:
         scan = asked.nothing
         for batch in batches:
             scan.add(batch)
         return scan
 
-    with naming(file.place):
-        settled, scan = file.format.scan(file, own, rows, look)
+    with naming(file.location):
+        resolved, scan = file.format.scan(file, own, rows, read)
     if not scan.n_read:
-        raise DataError(f"{file.place}: the file has a header but no rows")
-    schema = schema_of(settled)
+        raise DataError(f"{file.location}: the file has a header but no rows")
+    schema = schema_of(resolved)
     found = pa.schema([schema.field(name) for name in asked.columns], metadata=schema.metadata)
-    return Scanned(settled, rows, stamp, found, own), scan
+    return Scanned(resolved, rows, stamp, found, own), scan
 
 
 @dataclass
@@ -295,10 +295,10 @@ def _written_out(columns: Columns, n_rows: int, weights: int | None) -> Iterator
 
 def _complete(columns: Sequence[RawColumn | Refused]) -> Mask | None:
     """Return the rows without missing values; None if all rows are complete."""
-    gaps = [
+    missing = [
         column.missing for column in columns if isinstance(column, RawColumn) and column.missing is not None
     ]
-    return ~np.logical_or.reduce(gaps) if gaps else None
+    return ~np.logical_or.reduce(missing) if missing else None
 
 
 def _kept(
@@ -329,34 +329,34 @@ def prepare(
     column, part by part, for one that is cut into intervals as a whole.
     """
     agreement = Agreement()
-    for place, schema in schemas:
-        agreement.types(place, schema)
+    for index, schema in schemas:
+        agreement.types(index, schema)
     at = asked.weights
-    chosen = [i for i, place in enumerate(asked.places) if place != at]
-    places = [asked.places[i] for i in chosen]
+    chosen = [i for i, index in enumerate(asked.positions) if index != at]
+    positions = [asked.positions[i] for i in chosen]
     notes = remarks_of(schema for _, schema in schemas)
     if at is not None:
-        notes.append(told_weights(str(reading.weights), scan.n_read, scan.n_rows))
+        notes.append(describe_weights(str(reading.weights), scan.n_read, scan.n_rows))
     source = DigestSource(
-        tuple(asked.names[i] for i in chosen), scan.n_rows, [scan.digests[i] for i in places]
+        tuple(asked.names[i] for i in chosen), scan.n_rows, [scan.digests[i] for i in positions]
     )
-    na_found = scan.na_found | gaps_of(schema for _, schema in schemas)
+    na_found = scan.na_found | missing_of(schema for _, schema in schemas)
     parts = [asked.parts[i] for i in chosen]
     encoder = DigestEncoder(source, reading, parts, asked.wrong, notes, na_found)
     if at is not None and (refused := scan.digests[at].refused) is not None:
         encoder.problems.add("weights", str(reading.weights), refused.detail)
 
     def whole_column(i: int) -> RawColumn:
-        return _whole_column(source, scan.n_kept, lambda: read_column(places[i]), memory, i)
+        return _whole_column(source, scan.n_kept, lambda: read_column(positions[i]), memory, i)
 
     columns, kept, coders, ends, notes_of_all = encoder.prepare(scan.n_kept, whole_column)
-    wanted = list(dict.fromkeys(places[i] for i in kept))
-    position = {place: n for n, place in enumerate(wanted)}
+    wanted = list(dict.fromkeys(positions[i] for i in kept))
+    position = {index: n for n, index in enumerate(wanted)}
     if scan.drop_rows:  # what a column that is left out misses drops rows as well
-        others = {place for i, place in enumerate(places) if place not in position and source.n_missing(i)}
+        others = {index for i, index in enumerate(positions) if index not in position and source.n_missing(i)}
         wanted += sorted(others)
     wanted += [] if at is None else [at]
-    where, readers = [position[places[i]] for i in kept], [encoder.readers[i] for i in kept]
+    where, readers = [position[positions[i]] for i in kept], [encoder.readers[i] for i in kept]
     how = scan.n_kept, scan.drop_rows, at is not None, reading.na
     return Prepared(columns, wanted, where, readers, coders, ends, notes_of_all, *how)
 
@@ -373,11 +373,11 @@ def _whole_column(
             "allowed; allow more with memory=, or round the numbers"
         )
     alike = source.column(i)
-    values, gaps = [], []
+    values, missing = [], []
     for column in read():
         values.append(column.values.astype(alike.values.dtype))
-        gaps.append(np.zeros(len(values[-1]), np.bool_) if column.missing is None else column.missing)
-    joined = np.concatenate(values), some(np.concatenate(gaps))
+        missing.append(np.zeros(len(values[-1]), np.bool_) if column.missing is None else column.missing)
+    joined = np.concatenate(values), some(np.concatenate(missing))
     return RawColumn(alike.form, *joined, unit=alike.unit)
 
 
@@ -397,6 +397,6 @@ def column_of(batches: Iterable[pa.RecordBatch], i: int, asked: Asked) -> Iterat
 
 def _stamp(file: DataFile) -> tuple[int, int]:
     """Return a file's size and time of modification, to notice changes."""
-    with naming(file.place):
-        status = file.place.stat()
+    with naming(file.location):
+        status = file.location.stat()
     return status.st_size, status.st_mtime_ns

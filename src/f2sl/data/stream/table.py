@@ -22,7 +22,7 @@ import numpy.typing as npt
 from f2sl._arrays import Floats, Integers
 from f2sl._constants import AUTO
 from f2sl._notes import Note
-from f2sl.data.column import NUMBER, STATES, Column, codes_of, of_kind, places_of
+from f2sl.data.column import CONTINUOUS, DISCRETE, Column, codes_of, of_kind, positions_of
 from f2sl.data.memory.table import MemoryTable
 from f2sl.data.table import Arrays, Ends, Summand, Table, WholeColumn, closed_table
 from f2sl.data.table import Block as Rows
@@ -62,11 +62,11 @@ class BlockFile:
     @staticmethod
     def check_space(needed: int) -> None:
         """Raise an error if the disk has too little free space."""
-        place = tempfile.gettempdir()
-        free = shutil.disk_usage(place).free
+        position = tempfile.gettempdir()
+        free = shutil.disk_usage(position).free
         if needed > free:
             raise FileError(
-                f"{place}: temporary files need {needed / 1e9:,.2f} GB, but only {free / 1e9:,.2f} GB "
+                f"{position}: temporary files need {needed / 1e9:,.2f} GB, but only {free / 1e9:,.2f} GB "
                 "are free; free some space, or set TMPDIR to a folder on another disk"
             )
 
@@ -169,7 +169,7 @@ class StreamTable(Table):
     columns, places
         As in :class:`f2sl.Table`.
     codes, numbers : BlockFile or None
-        Where the rows of the columns of states, and of numbers, are; None if there are no such columns.
+        Where the rows of the discrete columns, and of numbers, are; None if there are no such columns.
     margins : tuple of ndarray
         For each column how often each of its states occurs; empty for numbers.
     ends, memory, notes, transform
@@ -181,7 +181,7 @@ class StreamTable(Table):
     columns: tuple[Column, ...]
     codes: BlockFile | None
     numbers: BlockFile | None
-    places: Integers
+    positions: Integers
     margins: tuple[Integers, ...]
     ends: Ends
     memory: int = 1 << 28
@@ -220,7 +220,7 @@ class StreamTable(Table):
     def read(self, block: int, variables: Integers | None = None) -> Block:
         """Return a block's rows of some or all columns of a table of one kind, a row for each column."""
         [file] = self._files
-        return file.read(block, self.places if variables is None else self.places[variables])
+        return file.read(block, self.positions if variables is None else self.positions[variables])
 
     def column(self, i: int) -> npt.NDArray[Any]:
         """Return the codes or numbers of one column as an array."""
@@ -228,9 +228,9 @@ class StreamTable(Table):
 
     def parts_of_column(self, i: int) -> Iterator[npt.NDArray[Any]]:
         """Yield one column block by block."""
-        file = self.codes if self.columns[i].kind == STATES else self.numbers
+        file = self.codes if self.columns[i].kind == DISCRETE else self.numbers
         assert file is not None
-        return (file.read(block, self.places[[i]])[0] for block in range(file.n_blocks))
+        return (file.read(block, self.positions[[i]])[0] for block in range(file.n_blocks))
 
     def add_up(self, function: Summand) -> Arrays:
         """Sum what `function` makes of each block."""
@@ -243,9 +243,9 @@ class StreamTable(Table):
     def _rows(self, block: int) -> Rows:
         """Read all columns of a block, those of each kind in their order."""
         parts = []
-        for kind, file in ((STATES, self.codes), (NUMBER, self.numbers)):
-            places = self.places[self.of_kind(kind)]
-            parts.append(np.empty((0, 0)) if file is None else file.read(block, places))
+        for kind, file in ((DISCRETE, self.codes), (CONTINUOUS, self.numbers)):
+            positions = self.positions[self.of_kind(kind)]
+            parts.append(np.empty((0, 0)) if file is None else file.read(block, positions))
         return Rows(parts[0], parts[1].astype(np.float64))
 
     def rows(self, chosen: Integers) -> Rows:
@@ -262,7 +262,7 @@ class StreamTable(Table):
         return Rows(codes, numbers)
 
     def all_numbers(self) -> Floats:
-        """Return a table of numbers as one array, one row for each column."""
+        """Return a continuous table as one array, one row for each column."""
         return np.concatenate([self.read(i).astype(np.float64) for i in range(self.n_blocks)], axis=1)
 
     def select(self, variables: Sequence[int]) -> StreamTable:
@@ -270,18 +270,18 @@ class StreamTable(Table):
         chosen = super().select(variables)
         return replace(
             chosen,
-            codes=self.codes if STATES in chosen.kinds or not chosen.kinds else None,
-            numbers=self.numbers if NUMBER in chosen.kinds or not chosen.kinds else None,
+            codes=self.codes if DISCRETE in chosen.kinds or not chosen.kinds else None,
+            numbers=self.numbers if CONTINUOUS in chosen.kinds or not chosen.kinds else None,
             margins=tuple(self.margins[i] for i in variables),
         )
 
     def _codes_as_numbers(self) -> StreamTable:
-        columns = tuple(Column(name, NUMBER) for name in self.names)
+        columns = tuple(Column(name, CONTINUOUS) for name in self.names)
         margins = (np.empty(0, np.int64),) * self.n_variables
         return replace(self, columns=columns, codes=None, numbers=self.codes, margins=margins)
 
     def recoded(self, columns: tuple[Column, ...], function: Callable[[Rows], Block]) -> StreamTable:
-        """Return a table of states on disk, whose codes `function` makes of each block."""
+        """Return a discrete table on disk, whose codes `function` makes of each block."""
         writer = BlockWriter(columns, self._files[0].rows_per_block)
         for block in range(self.n_blocks):
             writer.append(function(self._rows(block)), np.empty((0, 0)))
@@ -291,10 +291,10 @@ class StreamTable(Table):
     def with_numbers(
         self, chosen: Sequence[int], function: WholeColumn, ends: Ends, n_jobs: int | None = None
     ) -> StreamTable:
-        """Return the table with `function` applied to some columns of numbers; the others are copied."""
-        assert self.numbers is not None  # there are columns of numbers
+        """Return the table with `function` applied to some continuous columns; the others are copied."""
+        assert self.numbers is not None  # there are continuous columns
         changed = (
-            (int(self.places[i]), function(values))
+            (int(self.positions[i]), function(values))
             for part, numbers in self.numbers_of(chosen)
             for i, values in zip(part, numbers, strict=True)
         )
@@ -308,7 +308,7 @@ class StreamTable(Table):
             self.numbers.close()
 
     def counting_engine(self, n_jobs: int | None = None) -> StreamEngine:
-        """Open the engine that counts a table of states."""
+        """Open the engine that counts a discrete table."""
         from f2sl.data.stream.engine import StreamEngine
 
         for file in self._files:
@@ -326,9 +326,9 @@ class BlockWriter:
 
     def __init__(self, columns: tuple[Column, ...], rows_per_block: int) -> None:
         self._columns = columns
-        self._of_states = of_kind(columns, STATES)
+        self._of_states = of_kind(columns, DISCRETE)
         self._margins = [np.zeros(len(column.states), np.int64) for column in columns]
-        held = (self._of_states, codes_of(columns)), (of_kind(columns, NUMBER), np.float64)
+        held = (self._of_states, codes_of(columns)), (of_kind(columns, CONTINUOUS), np.float64)
         self._files = [
             BlockFile(len(own), np.dtype(dtype), rows_per_block) if own else None for own, dtype in held
         ]
@@ -352,8 +352,8 @@ class BlockWriter:
             occurring = ends_of([self._margins[i] for i in self._of_states])
             low[self._of_states], high[self._of_states] = occurring
         codes, numbers = self._files
-        places, margins = places_of([column.kind for column in self._columns]), tuple(self._margins)
-        return StreamTable(self._columns, codes, numbers, places, margins, (low, high), memory, notes)
+        positions, margins = positions_of([column.kind for column in self._columns]), tuple(self._margins)
+        return StreamTable(self._columns, codes, numbers, positions, margins, (low, high), memory, notes)
 
 
 def ends_of(margins: Sequence[Integers]) -> Ends:

@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from f2sl._constants import INTERVAL, OTHER
+from f2sl._synonyms import kind_meant
 from f2sl.errors import GraphError, OptionError
 from f2sl.graph.dag import DAG
 from f2sl.graph.extension import directed_by
@@ -217,8 +218,10 @@ def read_as_of(file: Mapping[str, Any]) -> dict[str, str | tuple[str, ...]] | No
     if given is None:
         return None
     if not isinstance(given, dict) or not all(map(_is_way_to_read, given.values())):
-        raise FormatError('"read_as" is not an object with "states", "number" or a list of intervals by name')
-    return {name: how if isinstance(how, str) else tuple(how) for name, how in given.items()}
+        raise FormatError(
+            '"read_as" is not an object with "discrete", "continuous" or a list of intervals by name'
+        )
+    return {name: kind_meant(how) if isinstance(how, str) else tuple(how) for name, how in given.items()}
 
 
 def learned_by_of(file: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -234,19 +237,19 @@ def learned_by_of(file: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     if not isinstance(given, dict) or any(type(given.get(key)) is not kind for key, kind in wanted.items()):
         raise FormatError('"learned_by" is not an object with "algorithm", "options", "reading" and "rows"')
-    told = [] if _NAME.fullmatch(given["algorithm"]) else [f'"algorithm" is {given["algorithm"]!r}']
-    told += [
+    messages = [] if _NAME.fullmatch(given["algorithm"]) else [f'"algorithm" is {given["algorithm"]!r}']
+    messages += [
         f'"options" holds {json.dumps(name)}: {json.dumps(value)}'
         for name, value in given["options"].items()
         if not _is_safe_option(name, value)
     ]
-    told += [
+    messages += [
         f'"reading" holds {json.dumps(name)}: {json.dumps(value)}'
         for name, value in given["reading"].items()
         if not _SAFE_READING.get(name, _never)(value)
     ]
-    if told:
-        raise FormatError(f'"learned_by" has what a file of a graph may not set: {"; ".join(told)}')
+    if messages:
+        raise FormatError(f'"learned_by" has what a file of a graph may not set: {"; ".join(messages)}')
     return {key: given[key] for key in wanted}
 
 
@@ -310,7 +313,7 @@ def _is_safe_option(name: str, value: Any) -> bool:
 def _is_way_to_read(given: Any) -> bool:
     """Return whether something is a kind of columns, a list of intervals, or one of labels and all others."""
     if not isinstance(given, list):
-        return given in ("states", "number")
+        return kind_meant(given) in ("discrete", "continuous")
     if not given or not all(isinstance(one, str) for one in given):
         return False
     return OTHER in given or all(map(INTERVAL.fullmatch, given))

@@ -1,1 +1,1 @@
-"""Learners of one variable's neighbourhood, one file for each published algorithm."""
+"""Learners of one variable's neighborhood, one file for each published algorithm."""

@@ -3,12 +3,12 @@
 The backward step of FCBF, for many targets at once, on the sparse graph of relevant pairs; the questions of
 the learners by tests; and the steps of those by score, which ask for the best network again and again.
 
-The sparse graph comes as lists of neighbours, one after another (as in a CSR matrix); each pair is there
+The sparse graph comes as lists of neighbors, one after another (as in a CSR matrix); each pair is there
 twice:
 
 start : (n + 1,) int64
-    The neighbours of v are at places ``start[v]`` to ``start[v + 1]``.
-neighbours : (2 * pairs,) int64
+    The neighbors of v are at places ``start[v]`` to ``start[v + 1]``.
+neighbors : (2 * pairs,) int64
     Variables.
 strengths : (2 * pairs,) float64
     Strength of the pair of each entry, the same for both directions.
@@ -27,26 +27,26 @@ from f2sl.stats.scores.base import LEAST
 
 
 @kernel
-def list_neighbours(
-    first: Array, second: Array, values: Array, start: Array, neighbours: Array, strengths: Array
+def list_neighbors(
+    first: Array, second: Array, values: Array, start: Array, neighbors: Array, strengths: Array
 ) -> None:
-    """Turn pairs into lists of neighbours, each in the order of the pairs.
+    """Turn pairs into lists of neighbors, each in the order of the pairs.
 
-    first, second, values : (pairs,), input; start : input, from the variables' degrees; neighbours,
+    first, second, values : (pairs,), input; start : input, from the variables' degrees; neighbors,
     strengths : output.
     """
-    # end[v] is where the next neighbour of v goes.
+    # end[v] is where the next neighbor of v goes.
     end = start[:-1].copy()
     for p in range(len(first)):
         x, y = first[p], second[p]
-        neighbours[end[x]], strengths[end[x]] = y, values[p]
-        neighbours[end[y]], strengths[end[y]] = x, values[p]
+        neighbors[end[x]], strengths[end[x]] = y, values[p]
+        neighbors[end[y]], strengths[end[y]] = x, values[p]
         end[x] += 1
         end[y] += 1
 
 
 @kernel
-def order_by_strength(start: Array, neighbours: Array, strengths: Array, tolerance: float) -> None:
+def order_by_strength(start: Array, neighbors: Array, strengths: Array, tolerance: float) -> None:
     """Reorder equals by variable number, that is by name, within lists that are sorted by falling strength.
 
     A run of equals begins with its strongest member and extends to all within `tolerance` of that one. (Not
@@ -56,20 +56,20 @@ def order_by_strength(start: Array, neighbours: Array, strengths: Array, toleran
     for target in range(len(start) - 1):
         leader, strongest = start[target], np.inf
         for p in range(start[target], start[target + 1]):
-            name, strength = neighbours[p], strengths[p]
+            name, strength = neighbors[p], strengths[p]
             if strongest - strength > tolerance:
                 leader, strongest = p, strength
                 continue
             q = p
-            while q > leader and neighbours[q - 1] > name:
-                neighbours[q], strengths[q] = neighbours[q - 1], strengths[q - 1]
+            while q > leader and neighbors[q - 1] > name:
+                neighbors[q], strengths[q] = neighbors[q - 1], strengths[q - 1]
                 q -= 1
-            neighbours[q], strengths[q] = name, strength
+            neighbors[q], strengths[q] = name, strength
 
 
 @kernel
 def drop_redundant(
-    start: Array, neighbours: Array, strengths: Array, first: int, last: int, margin: float, kept: Array
+    start: Array, neighbors: Array, strengths: Array, first: int, last: int, margin: float, kept: Array
 ) -> None:
     """Mark the candidates that FCBF keeps, for targets `first` to `last`.
 
@@ -81,32 +81,32 @@ def drop_redundant(
     """
     # place[v] is the place of v in the current target's list, -1 if it is not there. It is reset entry by
     # entry after each target: the time depends on the list, not on the number of variables.
-    place = np.empty(len(start) - 1, np.int64)
-    for v in range(len(place)):
-        place[v] = -1
+    position = np.empty(len(start) - 1, np.int64)
+    for v in range(len(position)):
+        position[v] = -1
     for target in range(first, last):
         begin, end = start[target], start[target + 1]
         for p in range(begin, end):
-            place[neighbours[p]] = p
+            position[neighbors[p]] = p
             kept[p] = True
         for p in range(begin, end):
             if not kept[p]:
                 continue
-            # Walk the neighbours of X rather than all later Y: q > p is a later candidate (and not -1).
-            x = neighbours[p]
+            # Walk the neighbors of X rather than all later Y: q > p is a later candidate (and not -1).
+            x = neighbors[p]
             for e in range(start[x], start[x + 1]):
-                q = place[neighbours[e]]
+                q = position[neighbors[e]]
                 if q > p and kept[q] and strengths[e] > strengths[q] + margin:
                     kept[q] = False
         for p in range(begin, end):
-            place[neighbours[p]] = -1
+            position[neighbors[p]] = -1
 
 
 @kernel
 def begin_size(
     owner: Array,
     alive: Array,
-    room: Array,
+    capacity: Array,
     n_members: Array,
     numbers: Array,
     at_once: int,
@@ -141,9 +141,9 @@ def begin_size(
     for t in range(n_targets):
         alive_start[t], fits[t] = 0, 0.0
     alive_start[n_targets] = 0
-    for place in alive:
-        alive_start[owner[place] + 1] += 1
-        fits[owner[place]] = max(fits[owner[place]], room[place])
+    for position in alive:
+        alive_start[owner[position] + 1] += 1
+        fits[owner[position]] = max(fits[owner[position]], capacity[position])
     largest, total = 0, 0
     for t in range(n_targets):
         n_alive = alive_start[t + 1]
@@ -159,7 +159,7 @@ def begin_size(
 
 @kernel
 def take_answers(
-    place: Array,
+    position: Array,
     answers: Array,
     strengths: Array,
     find_all: bool,
@@ -174,8 +174,8 @@ def take_answers(
     place only the first unless `find_all`.
     """
     n = 0
-    for question in range(len(place)):
-        at = place[question]
+    for question in range(len(position)):
+        at = position[question]
         if answers[question] == DEPENDENT:
             weakest[at] = min(weakest[at], strengths[question])
         elif answers[question] == INDEPENDENT and (find_all or not separated[at]):
@@ -191,7 +191,7 @@ def next_questions(
     alive: Array,
     alive_start: Array,
     others: Array,
-    room: Array,
+    capacity: Array,
     asked_up_to: Array,
     members: Array,
     weights: Array,
@@ -249,38 +249,38 @@ def next_questions(
             continue
         if n + len(own) * most_sets[t] > len(which):
             return n, t
-        # Sets come in lexicographic order. If the members up to `place` are too heavy, so are all sets that
+        # Sets come in lexicographic order. If the members up to `position` are too heavy, so are all that
         # begin with them.
         n_sets = 0
         while n_sets < most_sets[t] and not done[t]:
-            product, place = 1.0, 0
-            while place < size:
-                product *= weights[t, combination[t, place]]
+            product, position = 1.0, 0
+            while position < size:
+                product *= weights[t, combination[t, position]]
                 if product > fits[t]:
                     break
-                place += 1
-            if place == size:
+                position += 1
+            if position == size:
                 for p in range(size):
                     sets[n_sets, p] = members[t, combination[t, p]]
                 products[n_sets] = product
                 newest[n_sets] = combination[t, size - 1] if size > 0 else 0
                 n_sets += 1
-                place -= 1
-            while place >= 0 and combination[t, place] == n_members[t] - size + place:
-                place -= 1
-            if place < 0:
+                position -= 1
+            while position >= 0 and combination[t, position] == n_members[t] - size + position:
+                position -= 1
+            if position < 0:
                 done[t] = True
             else:
-                combination[t, place] += 1
-                for p in range(place + 1, size):
+                combination[t, position] += 1
+                for p in range(position + 1, size):
                     combination[t, p] = combination[t, p - 1] + 1
         for question in range(n_sets * len(own)):
             if by_set:
-                number, place = question // len(own), question % len(own)
+                number, position = question // len(own), question % len(own)
             else:
-                place, number = question // n_sets, question % n_sets
-            other = own[place]
-            possible = products[number] <= room[other] and newest[number] > asked_up_to[other]
+                position, number = question // n_sets, question % n_sets
+            other = own[position]
+            possible = products[number] <= capacity[other] and newest[number] > asked_up_to[other]
             for p in range(size):
                 possible = possible and sets[number, p] != others[other]
             if possible:
@@ -300,7 +300,7 @@ SLACK = 1e-6
 @kernel
 def next_doubts(
     start: Array,
-    neighbours: Array,
+    neighbors: Array,
     strengths: Array,
     first: int,
     last: int,
@@ -324,15 +324,15 @@ def next_doubts(
     fate : (2 * pairs,) int8
         `UNDECIDED`, `KEPT` or `DROPPED` for each place of the lists; updated where candidates are kept.
     since : (2 * pairs,) int64
-        Place in the list from which on an X may still raise a doubt; ``~place`` if the X at that place is
+        Place in the list from which on an X may still raise a doubt; ``~position`` if the X at that place is
         known to raise the next one, as long as it is not dropped. Updated.
     doubted, by : int64
         Output: places of Y and X in the lists.
     """
-    # `place` as in `drop_redundant`.
-    place = np.empty(len(start) - 1, np.int64)
-    for v in range(len(place)):
-        place[v] = -1
+    # `position` as in `drop_redundant`.
+    position = np.empty(len(start) - 1, np.int64)
+    for v in range(len(position)):
+        position[v] = -1
     found = 0
     for target in range(first, last):
         begin, end = start[target], start[target + 1]
@@ -351,16 +351,16 @@ def next_doubts(
             if not placed:
                 placed = True
                 for p in range(begin, end):
-                    place[neighbours[p]] = p
-            # Among the neighbours of Y, find the smallest place, that of the strongest X. Place q, that of Y
+                    position[neighbors[p]] = p
+            # Among the neighbors of Y, find the smallest place, that of the strongest X. Place q, that of Y
             # itself, stands for none. They are in the order of their strengths, except those that are equal
             # but for rounding, which is far less than `SLACK`.
-            y = neighbours[q]
+            y = neighbors[q]
             strongest, least = q, strengths[q] + margin
             for e in range(start[y], start[y + 1]):
                 if strengths[e] < least - SLACK:
                     break
-                p = place[neighbours[e]]
+                p = position[neighbors[e]]
                 if since[q] <= p < strongest and fate[p] != DROPPED and strengths[e] > least:
                     strongest = p
             if strongest == q:
@@ -373,13 +373,13 @@ def next_doubts(
                 found += 1
         if placed:
             for p in range(begin, end):
-                place[neighbours[p]] = -1
+                position[neighbors[p]] = -1
     return found
 
 
 @inner
 def sees(parents: Array, target: int) -> tuple[int, int]:
-    """Return the neighbours of `target` in a network, and its spouses that are not neighbours, as masks.
+    """Return the neighbors of `target` in a network, and its spouses that are not neighbors, as masks.
 
     parents : (k,) int64, a mask of parents for each variable.
     """
@@ -416,12 +416,12 @@ def tell_ties_apart(values: Array, target: int, worth: int, told_apart: Array) -
 def try_in_turn(
     lattices: Array,
     rows_start: Array,
-    target_place: Array,
-    candidate_place: Array,
+    target_position: Array,
+    candidate_position: Array,
     near: Array,
     spouses: Array,
     with_spouses: Array,
-    near_is_settled: Array,
+    near_is_final: Array,
     worth_of_ties: int,
     rules: Array,
     parents: Array,
@@ -439,7 +439,7 @@ def try_in_turn(
     target_place, candidate_place : (rows,) int64
         Bits of the target and of the candidate in the masks of each row.
     near, spouses : (searches,) int64
-        Masks of the target's neighbours and spouses as they are now, without a bit for the candidate.
+        Masks of the target's neighbors and spouses as they are now, without a bit for the candidate.
     with_spouses, near_is_settled : (searches,) bool
         True if a change of the spouses counts; true if it is the only change that counts.
     worth_of_ties : {1, -1}
@@ -461,18 +461,18 @@ def try_in_turn(
         tried[s] = rows_start[s + 1] - rows_start[s]
         changed = False
         for row in range(rows_start[s], rows_start[s + 1]):
-            tell_ties_apart(lattices[row], target_place[row], worth_of_ties, values)
+            tell_ties_apart(lattices[row], target_position[row], worth_of_ties, values)
             for v in range(k):
                 best_parents(values, v, rules[row], best_of[v])
             best_order(best_of, best)
             read_off(values, rules[row], best_of, best, parents[s])
-            linked, co_parents = sees(parents[s], target_place[row])
+            linked, co_parents = sees(parents[s], target_position[row])
             # Make room for the candidate's bit in the masks of the search: bits from its place on move up.
-            low = (1 << candidate_place[row]) - 1
+            low = (1 << candidate_position[row]) - 1
             linked_now = (near[s] & low) | (near[s] & ~low) << 1
             co_parents_now = (spouses[s] & low) | (spouses[s] & ~low) << 1
-            # With settled neighbours, a spouse is any other parent of a child that is not one of these.
-            if near_is_settled[s]:
+            # With settled neighbors, a spouse is any other parent of a child that is not one of these.
+            if near_is_final[s]:
                 changed = co_parents & ~linked_now != co_parents_now
             else:
                 changed = linked != linked_now or (with_spouses[s] and co_parents != co_parents_now)

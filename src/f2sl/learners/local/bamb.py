@@ -1,6 +1,6 @@
 """BAMB, balanced Markov blanket discovery (Ling, Yu, Wang, Liu, Ding and Wu 2019).
 
-The searches for neighbours and spouses alternate, and each removes false members of the other:
+The searches for neighbors and spouses alternate, and each removes false members of the other:
 
 1. Variables are tried in the order of their association with the target. A variable joins the members unless
    some subset of the members separates it from the target.
@@ -24,7 +24,7 @@ from itertools import chain
 import numpy as np
 
 from f2sl._arrays import Integers
-from f2sl.learners.local.base import Neighbourhood
+from f2sl.learners.local.base import Neighborhood
 from f2sl.learners.local.by_tests import ByTests, marginal_strengths
 from f2sl.learners.local.grow_shrink import shrink_all
 from f2sl.learners.local.lockstep import Search, together
@@ -35,11 +35,11 @@ from f2sl.stats.answers import IndependenceTest
 
 
 class BAMB(ByTests):
-    """Markov blanket with neighbours and spouses found in alternation."""
+    """Markov blanket with neighbors and spouses found in alternation."""
 
     finds_blankets = True
 
-    def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the blanket of one target."""
         related, strengths, apart = yield from marginal_strengths(
             target, self.candidates(test.n_variables, target)
@@ -96,8 +96,8 @@ class _Blanket:
 
     def _add_spouses(self, members: list[int], apart: Sets) -> Search[None]:
         """Do step 2, for these members and the variables separated by the sets in `apart`."""
-        links = yield from find_spouses(self.target, members, apart)
-        for (x, y), strength in links.items():
+        edges = yield from find_spouses(self.target, members, apart)
+        for (x, y), strength in edges.items():
             self.spouses[y][x] = strength
         changed = [y for y in members if self.spouses[y]]
         results = yield from together(self._true_spouses(y) for y in changed)

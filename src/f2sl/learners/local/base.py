@@ -2,8 +2,8 @@
 
 A local learner finds, for one variable or for all, the variables that are directly linked to it.
 It gets an engine that counts, works on variables by number (in the order of their
-names, so that "the smaller number" means "the earlier name"), and returns a :class:`Neighbourhood` or
-all :class:`Neighbourhoods`. Learners of Markov blankets, which also contain the children's other
+names, so that "the smaller number" means "the earlier name"), and returns a :class:`Neighborhood` or
+all :class:`Neighborhoods`. Learners of Markov blankets, which also contain the children's other
 parents, are local learners, too.
 """
 
@@ -25,7 +25,7 @@ from f2sl.constraints import Constraints
 from f2sl.data.column import wrong_kinds
 from f2sl.errors import OptionError
 from f2sl.knowledge import Knowledge
-from f2sl.stats.choose import check_choice, measure_unit, settle
+from f2sl.stats.choose import check_choice, measure_unit, resolve_auto
 from f2sl.stats.measures.base import Measure
 from f2sl.stats.tests.base import CITest
 
@@ -46,9 +46,9 @@ hiton-pc        hiton_pc:HITONPC         Aliferis and others 2003
 pc-simple       pc_simple:PCSimple       Bühlmann and others 2010
     drops what sets of 1, 2, 3, ... of the others separate
 sll-pc          sll:SLLPC                Niinimäki and Parviainen 2012
-    neighbours of the target in the best network with each candidate, if they name the target, too
+    neighbors of the target in the best network with each candidate, if they name the target, too
 s2tmb-pc        s2tmb:S2TMBPC            Gao and Ji 2017
-    neighbours of the target in the best network that also has its spouses
+    neighbors of the target in the best network that also has its spouses
 """,
 )
 
@@ -62,11 +62,11 @@ iamb        grow_shrink:IAMB        Tsamardinos and others 2003
     grows by the strongest association given the set, then shrinks
 inter-iamb  grow_shrink:InterIAMB   Tsamardinos and others 2003
     IAMB that shrinks after each variable it lets in
-hiton-mb    by_neighbours:HITONMB   Aliferis and others 2003
+hiton-mb    by_neighbors:HITONMB   Aliferis and others 2003
     HITON-PC, then spouses shown by a common child
-mmmb        by_neighbours:MMMB      Tsamardinos and others 2003
+mmmb        by_neighbors:MMMB      Tsamardinos and others 2003
     MMPC, then spouses shown by a common child
-pcmb        by_neighbours:PCMB      Peña and others 2007
+pcmb        by_neighbors:PCMB      Peña and others 2007
     parents and children that both ends name, then spouses
 stmb        stmb:STMB               Gao and Ji 2017
     parents and children with spouses, from the target alone
@@ -75,15 +75,15 @@ bamb        bamb:BAMB               Ling and others 2019
 tc          tc_blankets:TCBlankets  Pellet and Elisseeff 2008
     correlated given all others, from the inverse correlation matrix; real numbers
 sll         sll:SLL                 Niinimäki and Parviainen 2012
-    neighbours by best networks, then spouses among their neighbours
+    neighbors by best networks, then spouses among their neighbors
 s2tmb       s2tmb:S2TMB             Gao and Ji 2017
-    neighbours and spouses in one best network
+    neighbors and spouses in one best network
 """,
 )
 
 
 @dataclass(frozen=True)
-class Neighbourhood:
+class Neighborhood:
     """Set of one variable, strongest first, with the strength of each link.
 
     `separating_sets` has, for variables outside the set, the set found to make them independent of the
@@ -95,14 +95,14 @@ class Neighbourhood:
     strengths: Floats
     separating_sets: dict[int, tuple[int, ...]] = field(default_factory=dict)
     n_tests: int = 0
-    n_unreliable: int = 0
+    n_inconclusive: int = 0
     complete: bool = True
     notes: tuple[Note, ...] = ()
 
     @classmethod
     def ranked(
         cls, members: Integers, strengths: Floats, separating_sets: dict[int, tuple[int, ...]] | None = None
-    ) -> Neighbourhood:
+    ) -> Neighborhood:
         """Return a set of members in any order."""
         order = strongest_first(members, strengths)
         return cls(members[order], strengths[order], separating_sets or {})
@@ -110,14 +110,14 @@ class Neighbourhood:
     @classmethod
     def of(
         cls, members: Mapping[int, float], separating_sets: dict[int, tuple[int, ...]] | None = None
-    ) -> Neighbourhood:
+    ) -> Neighborhood:
         """Return a set of members with the strength of each."""
         strengths = np.array(list(members.values()), np.float64)
         return cls.ranked(np.array(list(members), np.int64), strengths, separating_sets)
 
 
 @dataclass(frozen=True)
-class Neighbourhoods:
+class Neighborhoods:
     """Sets of all variables, flat.
 
     The set of variable v is ``members[start[v]:start[v + 1]]``, strongest first, with the strength of each
@@ -130,7 +130,7 @@ class Neighbourhoods:
     strengths: Floats
     separating_sets: Mapping[tuple[int, int], tuple[int, ...]] = field(default_factory=dict)
     n_tests: int = 0
-    n_unreliable: int = 0
+    n_inconclusive: int = 0
     finished: NDArray[np.bool_] | None = None
     notes: tuple[Note, ...] = ()
 
@@ -149,7 +149,7 @@ class Neighbourhoods:
         """Variable to whose set each member belongs."""
         return np.repeat(np.arange(len(self.start) - 1), np.diff(self.start))
 
-    def where(self, kept: NDArray[np.bool_]) -> Neighbourhoods:
+    def where(self, kept: NDArray[np.bool_]) -> Neighborhoods:
         """Return the sets with some of their members only."""
         sizes = np.bincount(self.owners[kept], minlength=len(self.start) - 1)
         start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -161,34 +161,37 @@ def strongest_first(members: Integers, strengths: Floats) -> Integers:
     return np.lexsort((members, -strengths))
 
 
-def flatten(sets: Sequence[Neighbourhood], n_tests: int = 0, n_unreliable: int = 0) -> Neighbourhoods:
+def flatten(sets: Sequence[Neighborhood], n_tests: int = 0, n_inconclusive: int = 0) -> Neighborhoods:
     """Join the sets of variables 0, 1, 2, ... into one flat form."""
     start = np.concatenate([[0], np.cumsum([len(one.members) for one in sets])]).astype(np.int64)
     members = np.concatenate([one.members for one in sets]).astype(np.int64)
     strengths = np.concatenate([one.strengths for one in sets])
     separating = {(v, w): given for v, one in enumerate(sets) for w, given in one.separating_sets.items()}
-    return Neighbourhoods(start, members, strengths, separating, n_tests, n_unreliable)
+    return Neighborhoods(start, members, strengths, separating, n_tests, n_inconclusive)
 
 
-def obeying(sets: Neighbourhoods, rules: Constraints, blankets: bool = False) -> Neighbourhoods:
+def apply_constraints(sets: Neighborhoods, rules: Constraints, blankets: bool = False) -> Neighborhoods:
     """Drop members that constraints forbid, and add required ones, with unknown strength (NaN).
 
     In blankets a forbidden link does not matter if the two may be spouses.
     """
-    each = [obeying_one(Neighbourhood(*sets.of(v)), v, rules, blankets) for v in range(len(sets.start) - 1)]
+    each = [
+        apply_constraints_to_one(Neighborhood(*sets.of(v)), v, rules, blankets)
+        for v in range(len(sets.start) - 1)
+    ]
     flat = flatten(each)
     return replace(sets, start=flat.start, members=flat.members, strengths=flat.strengths)
 
 
-def obeying_one(
-    found: Neighbourhood, target: int, rules: Constraints, blankets: bool = False
-) -> Neighbourhood:
-    """Return the set of one variable under constraints, as `obeying` does."""
+def apply_constraints_to_one(
+    found: Neighborhood, target: int, rules: Constraints, blankets: bool = False
+) -> Neighborhood:
+    """Return the set of one variable under constraints, as `apply_constraints` does."""
     members = found.members
-    kept = rules.allows_link(np.full(len(members), target), members)
+    kept = rules.allows_adjacency(np.full(len(members), target), members)
     if blankets and not kept.all():
         kept |= rules.may_be_in_blanket(target)[members]
-    must = rules.must_be_in_blanket(target) if blankets else rules.must_be_linked(target)
+    must = rules.must_be_in_blanket(target) if blankets else rules.must_be_adjacent(target)
     new = np.setdiff1d(must, members)
     strengths = np.where(np.isfinite(found.strengths), found.strengths, np.nan)[kept]
     members = np.concatenate([members[kept], new]).astype(np.int64)
@@ -205,7 +208,7 @@ def check_required_parents(learner: Any, rules: Constraints, names: Sequence[str
         raise OptionError(Use("max_parents"), requires)
 
 
-def mutual(sets: Neighbourhoods) -> Neighbourhoods:
+def mutual(sets: Neighborhoods) -> Neighborhoods:
     """Keep the members of each set whose own sets contain its owner, or are not finished."""
     n, owners = len(sets.start) - 1, sets.owners
     agreed = np.isin(owners * n + sets.members, sets.members * n + owners)
@@ -221,7 +224,7 @@ class LocalLearner(Estimator):
     numbers. `strength_unit` names the unit of the strengths of links.
     """
 
-    takes: ClassVar[tuple[str, ...]] = ("states", "number", "mixed")
+    takes: ClassVar[tuple[str, ...]] = ("discrete", "continuous", "mixed")
     strength_unit: ClassVar[str] = "strength"
     requires: ClassVar[tuple[str, ...]] = ("learn_one", "learn_all")
     """Methods that a learner must have."""
@@ -235,7 +238,7 @@ class LocalLearner(Estimator):
         """Return an error message for a wrong class attribute, or None."""
         return wrong_kinds(f"{cls.__name__}.takes", cls.takes)
 
-    def under(self, rules: Constraints) -> Self:
+    def with_constraints(self, rules: Constraints) -> Self:
         """Set the constraints, by variable number, that the learned sets obey; return the learner."""
         self._rules = rules
         return self
@@ -251,18 +254,18 @@ class LocalLearner(Estimator):
         others[target:] += 1
         if self.rules is None:
             return others
-        may = self.rules.may_be_in_blanket if self.finds_blankets else self.rules.may_be_linked
+        may = self.rules.may_be_in_blanket if self.finds_blankets else self.rules.may_be_adjacent
         return others[may(target)[others]]
 
-    def settle(self, kind: str) -> Self:
+    def resolve_auto(self, kind: str) -> Self:
         """Replace each "auto" by its meaning for this kind of data; return the learner."""
-        return self.set_params(**settle(self.get_params(), kind))
+        return self.set_params(**resolve_auto(self.get_params(), kind))
 
-    def learn_one(self, engine: Any, target: int) -> Neighbourhood:
+    def learn_one(self, engine: Any, target: int) -> Neighborhood:
         """Find the set of one variable."""
         raise NotImplementedError
 
-    def learn_all(self, engine: Any) -> Neighbourhoods:
+    def learn_all(self, engine: Any) -> Neighborhoods:
         """Find the sets of all variables."""
         raise NotImplementedError
 

@@ -25,14 +25,14 @@ from f2sl._options import option, whole
 from f2sl._progress import stage
 from f2sl.data.engines import CountingEngine
 from f2sl.errors import Interrupted
-from f2sl.learners.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
-from f2sl.learners.local.growing import Around, Grower, Growth
+from f2sl.learners.local.base import LocalLearner, Neighborhood, Neighborhoods, flatten
+from f2sl.learners.local.growing import Grower, Growth, Surroundings
 from f2sl.learners.local.lockstep import together
 from f2sl.stats.choose import check_set_score, make_set_scores
 from f2sl.stats.scores.base import Score
 
-Found = dict[int, Around]
-"""Neighbours and spouses of each finished target."""
+Found = dict[int, Surroundings]
+"""Neighbors and spouses of each finished target."""
 
 LARGEST_EXACT = 20
 """Each additional variable doubles time and memory; 20 take seconds and hundreds of MB."""
@@ -61,25 +61,25 @@ class WithNetworks(Estimator):
 class ByScore(LocalLearner, WithNetworks):
     """Base of the local learners by score."""
 
-    takes = ("states",)
+    takes = ("discrete",)
     strength_unit = "log score"
     requires = ("search",)
 
-    def search(self, run: Run, target: int) -> Growth[Around]:
-        """Search the neighbours and spouses of one target, as published."""
+    def search(self, run: Run, target: int) -> Growth[Surroundings]:
+        """Search the neighbors and spouses of one target, as published."""
         raise NotImplementedError
 
-    def members(self, around: Around) -> Mapping[int, float]:
+    def members(self, around: Surroundings) -> Mapping[int, float]:
         """Return the members of the set, each with its strength."""
         raise NotImplementedError
 
-    def learn_one(self, engine: CountingEngine, target: int) -> Neighbourhood:
+    def learn_one(self, engine: CountingEngine, target: int) -> Neighborhood:
         """Find the set of one variable."""
         run = Run(self, engine)
-        found = Neighbourhood.of(self.explore_one(run, target))
+        found = Neighborhood.of(self.explore_one(run, target))
         return replace(found, complete=not run.out_of_time, notes=run.notes("before its end"))
 
-    def learn_all(self, engine: CountingEngine) -> Neighbourhoods:
+    def learn_all(self, engine: CountingEngine) -> Neighborhoods:
         """Find the sets of all variables; on Ctrl-C, the interrupt carries the finished ones."""
         run = Run(self, engine)
         try:
@@ -97,10 +97,10 @@ class ByScore(LocalLearner, WithNetworks):
         return self.members(run.around(target))
 
     def explore_all(self, run: Run) -> None:
-        """Find the neighbours and spouses of all variables."""
+        """Find the neighbors and spouses of all variables."""
         run.look_up("looking for the best networks", range(run.n), self.search, run.found)
 
-    def sets(self, run: Run) -> Neighbourhoods:
+    def sets(self, run: Run) -> Neighborhoods:
         """Return all sets that are finished."""
         return run.sets({target: self.members(around) for target, around in run.found.items()}, run.found)
 
@@ -142,7 +142,7 @@ class Run:
         self,
         what: str,
         targets: Collection[int],
-        search: Callable[[Run, int], Growth[Around]],
+        search: Callable[[Run, int], Growth[Surroundings]],
         found: Found,
     ) -> None:
         """Run the searches of the targets that are not in `found`, until all are there or the time is up."""
@@ -153,7 +153,7 @@ class Run:
     def run(
         self,
         targets: Iterable[int],
-        search: Callable[[Run, int], Growth[Around]],
+        search: Callable[[Run, int], Growth[Surroundings]],
         found: Found,
         on_finished: Callable[[], None],
     ) -> None:
@@ -168,7 +168,7 @@ class Run:
         searches = together((noting(target) for target in targets), TARGETS_AT_ONCE)
         asked = next(searches, None)
         while asked is not None and not self.out_of_time:
-            self._latest.update((turns.target, turns.around) for turns in asked)
+            self._latest.update((trial.target, trial.around) for trial in asked)
             try:
                 asked = searches.send(self.grower.answer(asked))
             except StopIteration:
@@ -180,19 +180,19 @@ class Run:
         self.out_of_time = self.out_of_time or self.deadline.passed
         return not self.out_of_time
 
-    def around(self, target: int) -> Around:
+    def around(self, target: int) -> Surroundings:
         """Return the current surroundings of a target, finished or not."""
-        return self.found.get(target) or self._latest.get(target, Around())
+        return self.found.get(target) or self._latest.get(target, Surroundings())
 
-    def spouses_around(self, target: int) -> Around:
+    def spouses_around(self, target: int) -> Surroundings:
         """Return the current result of the second search, finished or not."""
-        return self.spouses.get(target) or self._latest.get(target, Around())
+        return self.spouses.get(target) or self._latest.get(target, Surroundings())
 
-    def linkable(self, target: int) -> Integers:
+    def allowed_neighbors(self, target: int) -> Integers:
         """List the variables that may be linked to the target, in the order in which to try them."""
         if self.rules is None:
             return self.others(target)
-        return self.others(target, np.flatnonzero(self.rules.may_be_linked(target)).tolist())
+        return self.others(target, np.flatnonzero(self.rules.may_be_adjacent(target)).tolist())
 
     def others(self, target: int, among: Iterable[int] | None = None) -> Integers:
         """Return all variables but the target, or some, in the order in which to try them.
@@ -207,10 +207,10 @@ class Run:
         gain = (self.grower.gain(target, others) + (1 << ROUNDED_BITS - 1)) >> ROUNDED_BITS
         return others[np.lexsort((others, -gain))]
 
-    def sets(self, members: Mapping[int, Mapping[int, float]], finished: Collection[int]) -> Neighbourhoods:
+    def sets(self, members: Mapping[int, Mapping[int, float]], finished: Collection[int]) -> Neighborhoods:
         """Return all sets in one structure; unfinished sets are marked."""
         nothing: Mapping[int, float] = {}
-        flat = flatten([Neighbourhood.of(members.get(v, nothing)) for v in range(self.n)])
+        flat = flatten([Neighborhood.of(members.get(v, nothing)) for v in range(self.n)])
         done = np.isin(np.arange(self.n), list(finished))
         notes = self.notes(f"with {done.sum():,} of {self.n:,} variables finished")
         return replace(flat, finished=done, notes=notes)

@@ -23,8 +23,8 @@ from f2sl.constraints import Constraints
 from f2sl.data.engines import Engine
 from f2sl.learners.local.base import (
     LocalLearner,
-    Neighbourhood,
-    Neighbourhoods,
+    Neighborhood,
+    Neighborhoods,
     WithSymmetry,
     WithTests,
     flatten,
@@ -32,7 +32,7 @@ from f2sl.learners.local.base import (
 )
 from f2sl.learners.local.lockstep import Questions, Search, answer_all, knowing, together
 from f2sl.learners.local.subset_search import separations
-from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, IndependenceTest
+from f2sl.stats.answers import DEPENDENT, INCONCLUSIVE, INDEPENDENT, IndependenceTest
 from f2sl.stats.choose import make_test
 
 MOST_BETWEEN_SPOUSES = 3
@@ -45,36 +45,36 @@ class ByTests(LocalLearner, WithTests):
     strength_unit = "-log10 p"
     requires = ("search",)
 
-    def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the set of one target, as published."""
         raise NotImplementedError
 
-    def learn_one(self, engine: Engine, target: int) -> Neighbourhood:
+    def learn_one(self, engine: Engine, target: int) -> Neighborhood:
         """Find the set of one variable."""
         return self.find_one(self._test(engine), target)
 
-    def learn_all(self, engine: Engine) -> Neighbourhoods:
+    def learn_all(self, engine: Engine) -> Neighborhoods:
         """Find the sets of all variables, side by side."""
         return self.find_all(self._test(engine))
 
-    def find_one(self, test: IndependenceTest, target: int) -> Neighbourhood:
+    def find_one(self, test: IndependenceTest, target: int) -> Neighborhood:
         """Find the set of one variable with the answers of `test`."""
         with stage("testing independence"):
             found = answer_all(self._obedient(test, target), test)
-        return replace(found, n_tests=test.n_tests, n_unreliable=test.n_unreliable)
+        return replace(found, n_tests=test.n_tests, n_inconclusive=test.n_inconclusive)
 
-    def find_all(self, test: IndependenceTest) -> Neighbourhoods:
+    def find_all(self, test: IndependenceTest) -> Neighborhoods:
         """Find the sets of all variables with the answers of `test`."""
         with stage("testing independence"):
             found = answer_all(self.search_all(test), test)
-        return replace(found, n_tests=test.n_tests, n_unreliable=test.n_unreliable)
+        return replace(found, n_tests=test.n_tests, n_inconclusive=test.n_inconclusive)
 
-    def search_all(self, test: IndependenceTest) -> Search[Neighbourhoods]:
+    def search_all(self, test: IndependenceTest) -> Search[Neighborhoods]:
         """Find the sets of all variables, side by side, as published."""
         searches = (self._obedient(test, target) for target in range(test.n_variables))
         return flatten((yield from together(searches)))
 
-    def _obedient(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+    def _obedient(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the set of one target, under the constraints if there are any."""
         if self.rules is None:
             return self.search(test, target)
@@ -83,18 +83,18 @@ class ByTests(LocalLearner, WithTests):
 
     def _test(self, engine: Engine) -> IndependenceTest:
         # Where nothing varies nothing is separated: so the F2SL paper's figures come out.
-        return make_test(engine, self.alpha, self.ci_test, without_freedom="unreliable")
+        return make_test(engine, self.alpha, self.ci_test, without_freedom="inconclusive")
 
 
 class SymmetricByTests(ByTests, WithSymmetry):
     """Base of the PC learners with optional symmetry."""
 
-    def find_one(self, test: IndependenceTest, target: int) -> Neighbourhood:
+    def find_one(self, test: IndependenceTest, target: int) -> Neighborhood:
         """Find the set of one variable; with symmetry, search the members' sets as well."""
         found = super().find_one(test, target)
         if self.symmetry == "none":
             return found
-        with stage("testing whether neighbours agree"):
+        with stage("testing whether neighbors agree"):
             searches = [self._obedient(test, member) for member in found.members.tolist()]
             theirs = answer_all(together(searches), test)
         agreed = np.array([target in one.members for one in theirs], np.bool_)
@@ -103,18 +103,18 @@ class SymmetricByTests(ByTests, WithSymmetry):
             members=found.members[agreed],
             strengths=found.strengths[agreed],
             n_tests=test.n_tests,
-            n_unreliable=test.n_unreliable,
+            n_inconclusive=test.n_inconclusive,
         )
 
-    def find_all(self, test: IndependenceTest) -> Neighbourhoods:
+    def find_all(self, test: IndependenceTest) -> Neighborhoods:
         """Find the sets of all variables; with symmetry, drop links that only one end names."""
         found = super().find_all(test)
         return found if self.symmetry == "none" else mutual(found)
 
 
 def only_shown_spouses(
-    search: Search[Neighbourhood], test: IndependenceTest, target: int, rules: Constraints
-) -> Search[Neighbourhood]:
+    search: Search[Neighborhood], test: IndependenceTest, target: int, rules: Constraints
+) -> Search[Neighborhood]:
     """Drop members of a blanket whose link to the target is forbidden, unless they are shown to be spouses.
 
     They are if a set separates the two, and they become dependent given also a member that may be a child of
@@ -122,7 +122,7 @@ def only_shown_spouses(
     """
     found = yield from search
     members = found.members
-    linked = rules.allows_link(np.full(len(members), target), members)
+    linked = rules.allows_adjacency(np.full(len(members), target), members)
     if linked.all():
         return found
     separated = yield from separations(
@@ -143,7 +143,7 @@ def only_shown_spouses(
 
 
 def marginal_strengths(
-    target: int, others: Integers, *, keep_unreliable: bool = False
+    target: int, others: Integers, *, keep_inconclusive: bool = False
 ) -> Search[tuple[Integers, Floats, dict[int, tuple[int, ...]]]]:
     """Test the target with each of some other variables alone.
 
@@ -153,6 +153,6 @@ def marginal_strengths(
     """
     [answers] = yield [Questions(np.full(len(others), target), others, np.empty((len(others), 0), np.int64))]
     apart = answers.answer == INDEPENDENT
-    chosen = ~apart if keep_unreliable else answers.answer == DEPENDENT
-    strengths = np.where(answers.answer == UNRELIABLE, 0.0, answers.strength)
+    chosen = ~apart if keep_inconclusive else answers.answer == DEPENDENT
+    strengths = np.where(answers.answer == INCONCLUSIVE, 0.0, answers.strength)
     return others[chosen], strengths[chosen], dict.fromkeys(others[apart].tolist(), ())

@@ -1,7 +1,7 @@
 """Parents and children by feature selection that independence tests confirm: the first step of F2SL-h.
 
 FCBF (:mod:`f2sl.learners.local.fcbf`) treats a pair as related above a fixed delta, and decides redundancy by
-comparing two numbers. Both lose true neighbours, however many samples there are. Here, for a target C:
+comparing two numbers. Both lose true neighbors, however many samples there are. Here, for a target C:
 
 1. *Relevance by significance.* Candidates are the variables that a test of independence finds related to C,
    at a level corrected for the number of all pairs; strongest first, by symmetrical uncertainty SU.
@@ -16,9 +16,9 @@ The doubts of all targets are settled in rounds: each round tests every candidat
 a candidate that is certain to be kept.
 
 A test of redundancy needs one sample for each cell of its table (`SAMPLES_PER_CELL`), not five: it has only
-one conditioning variable, and dropping a true neighbour costs more than keeping a false one, which a score
+one conditioning variable, and dropping a true neighbor costs more than keeping a false one, which a score
 may still reject. The clean-up asks many more questions of each candidate, of which one answer is enough to
-drop it. At the usual level a weak neighbour would fall to one of them by chance. A pair that is independent
+drop it. At the usual level a weak neighbor would fall to one of them by chance. A pair that is independent
 given some others has a p-value above one half half the time, for each set that separates it.
 """
 
@@ -31,7 +31,7 @@ import numpy as np
 from f2sl._options import option
 from f2sl._progress import stage
 from f2sl.data.engines import Engine
-from f2sl.learners.local.base import Neighbourhood, Neighbourhoods, WithMeasure
+from f2sl.learners.local.base import Neighborhood, Neighborhoods, WithMeasure
 from f2sl.learners.local.fcbf import redundancy_margin, relevance_graph
 from f2sl.learners.local.lockstep import answer_all
 from f2sl.learners.local.subset_search import Asked, separations_of_all
@@ -57,19 +57,19 @@ class ConfirmedFCBF(WithMeasure):
     ties: str = option("ties")
     ci_test: str | CITest = option("ci_test", check=check_choice)
 
-    def learn_one(self, engine: Engine, target: int) -> Neighbourhood:
+    def learn_one(self, engine: Engine, target: int) -> Neighborhood:
         """Find the set of one variable; all pairs of the table are needed to decide which are significant."""
         relevant = self.relevant(engine)
         test, strict = self.test(engine), self.strict_test(engine)
         sets = self._cleaned(self.confirm(relevant, test, target, target + 1), strict)
-        n_tests, n_unreliable = test.n_tests + strict.n_tests, test.n_unreliable + strict.n_unreliable
-        return Neighbourhood(*sets.of(target), {}, n_tests, n_unreliable)
+        n_tests, n_inconclusive = test.n_tests + strict.n_tests, test.n_inconclusive + strict.n_inconclusive
+        return Neighborhood(*sets.of(target), {}, n_tests, n_inconclusive)
 
-    def learn_all(self, engine: Engine) -> Neighbourhoods:
+    def learn_all(self, engine: Engine) -> Neighborhoods:
         """Find the sets of all variables."""
         return self.find_all(self.relevant(engine), self.test(engine), self.strict_test(engine))
 
-    def relevant(self, engine: Engine) -> Neighbourhoods:
+    def relevant(self, engine: Engine) -> Neighborhoods:
         """Find the candidates of all variables, strongest first (step 1)."""
         with stage("measuring all pairs") as advance:
             search = significant_pairs(engine, self.relevance, measure=self.measure, rules=self.rules)
@@ -85,16 +85,16 @@ class ConfirmedFCBF(WithMeasure):
         return make_test(engine, max(self.alpha, NO_TRACE), self.ci_test)
 
     def find_all(
-        self, relevant: Neighbourhoods, test: IndependenceTest, strict: IndependenceTest
-    ) -> Neighbourhoods:
+        self, relevant: Neighborhoods, test: IndependenceTest, strict: IndependenceTest
+    ) -> Neighborhoods:
         """Do step 2 for all variables by the answers of `test`, and step 3 by those of `strict`."""
         kept = self._cleaned(self.confirm(relevant, test, 0, len(relevant.start) - 1), strict)
-        n_tests, n_unreliable = test.n_tests + strict.n_tests, test.n_unreliable + strict.n_unreliable
-        return replace(kept, n_tests=n_tests, n_unreliable=n_unreliable)
+        n_tests, n_inconclusive = test.n_tests + strict.n_tests, test.n_inconclusive + strict.n_inconclusive
+        return replace(kept, n_tests=n_tests, n_inconclusive=n_inconclusive)
 
     def confirm(
-        self, relevant: Neighbourhoods, test: IndependenceTest, first: int, last: int
-    ) -> Neighbourhoods:
+        self, relevant: Neighborhoods, test: IndependenceTest, first: int, last: int
+    ) -> Neighborhoods:
         """Drop candidates that a stronger one makes independent, of targets `first` to `last` (step 2).
 
         The sets of other targets are empty.
@@ -106,20 +106,20 @@ class ConfirmedFCBF(WithMeasure):
         since = relevant.start[owners]
         doubted, by = np.empty(len(members), np.int64), np.empty(len(members), np.int64)
         margin = redundancy_margin(self.ties)
-        with stage("confirming redundant neighbours"):
+        with stage("confirming redundant neighbors"):
             while found := _kernels.next_doubts(
                 relevant.start, members, relevant.strengths, first, last, margin, fate, since, doubted, by
             ):
                 # Tests with the same target and X in sequence are counted together.
                 in_runs = np.argsort(by[:found], kind="stable")
                 for part in range(0, found, DOUBTS_AT_ONCE):
-                    y, x = (places[in_runs[part : part + DOUBTS_AT_ONCE]] for places in (doubted, by))
+                    y, x = (positions[in_runs[part : part + DOUBTS_AT_ONCE]] for positions in (doubted, by))
                     answers = test.answer(owners[x], members[y], members[x][:, None])
                     fate[y[answers == INDEPENDENT]] = _kernels.DROPPED
                     since[y] = x + 1
         return relevant.where(fate == _kernels.KEPT)
 
-    def _cleaned(self, sets: Neighbourhoods, test: IndependenceTest) -> Neighbourhoods:
+    def _cleaned(self, sets: Neighborhoods, test: IndependenceTest) -> Neighborhoods:
         """Clean up the sets of all targets (step 3)."""
         if not self.clean_up:
             return sets
@@ -130,7 +130,10 @@ class ConfirmedFCBF(WithMeasure):
         with stage("testing independence"):
             # Those that separate no other are tried at once, the others one after another. One set that
             # separates is enough, and sets of those that were dropped are not asked about.
-            for tried in (~separating, *(rank == place for place in range(MOST_SEPARATING - 1, -1, -1))):
+            for tried in (
+                ~separating,
+                *(rank == position for position in range(MOST_SEPARATING - 1, -1, -1)),
+            ):
                 left = sets.where(separating & stays)
                 members = np.zeros((n, MOST_SEPARATING), np.int64)
                 members[left.owners, np.arange(len(left.members)) - left.start[left.owners]] = left.members

@@ -31,7 +31,7 @@ import numpy as np
 from f2sl._options import option
 from f2sl._progress import stage
 from f2sl.data.engines import Engine, FoundPairs
-from f2sl.learners.local.base import Neighbourhood, Neighbourhoods, WithMeasure
+from f2sl.learners.local.base import Neighborhood, Neighborhoods, WithMeasure
 from f2sl.stats.answers import TOLERANCE
 from f2sl.stats.choose import related_pairs, significant_pairs
 
@@ -45,7 +45,7 @@ class FCBF(WithMeasure):
     delta: float | str = option("delta")
     ties: str = option("ties")
 
-    def learn_one(self, engine: Engine, target: int) -> Neighbourhood:
+    def learn_one(self, engine: Engine, target: int) -> Neighborhood:
         """Find one variable's PC set from its own pairs and those among its candidates."""
         search = self._search(engine)
         with stage("measuring pairs") as advance:
@@ -61,16 +61,16 @@ class FCBF(WithMeasure):
         kept = self._drop_redundant(graph, target, target + 1)
         members, strengths = graph.of(target)
         own = kept[graph.start[target] : graph.start[target + 1]]
-        return Neighbourhood(members[own], strengths[own])
+        return Neighborhood(members[own], strengths[own])
 
-    def learn_all(self, engine: Engine) -> Neighbourhoods:
+    def learn_all(self, engine: Engine) -> Neighborhoods:
         """Find all PC sets from the sparse graph of relevant pairs."""
         with stage("measuring all pairs") as advance:
             pairs = self._search(engine)(advance=advance)
-        with stage("dropping redundant neighbours"):
+        with stage("dropping redundant neighbors"):
             return self.select(relevance_graph(engine.n_variables, pairs))
 
-    def select(self, graph: Neighbourhoods) -> Neighbourhoods:
+    def select(self, graph: Neighborhoods) -> Neighborhoods:
         """Drop the redundant candidates of all variables."""
         return graph.where(self._drop_redundant(graph, 0, len(graph.start) - 1))
 
@@ -80,7 +80,7 @@ class FCBF(WithMeasure):
             return significant_pairs(engine, measure=self.measure, rules=self.rules)
         return related_pairs(engine, self.delta, self.measure, self.rules)
 
-    def _drop_redundant(self, graph: Neighbourhoods, first: int, last: int) -> np.ndarray:
+    def _drop_redundant(self, graph: Neighborhoods, first: int, last: int) -> np.ndarray:
         from f2sl.learners.local import _kernels
 
         kept = np.zeros(len(graph.members), np.bool_)
@@ -94,16 +94,16 @@ def redundancy_margin(ties: str) -> float:
     return TOLERANCE if ties == "keep" else -TOLERANCE
 
 
-def relevance_graph(n: int, pairs: FoundPairs) -> Neighbourhoods:
-    """Turn pairs into lists of neighbours, strongest first and equals in the order of their names."""
+def relevance_graph(n: int, pairs: FoundPairs) -> Neighborhoods:
+    """Turn pairs into lists of neighbors, strongest first and equals in the order of their names."""
     from f2sl.learners.local import _kernels
 
     degrees = np.bincount(pairs.first, minlength=n) + np.bincount(pairs.second, minlength=n)
     start = np.concatenate([[0], np.cumsum(degrees)])
-    graph = Neighbourhoods(start, np.empty(start[-1], np.int64), np.empty(start[-1]))
+    graph = Neighborhoods(start, np.empty(start[-1], np.int64), np.empty(start[-1]))
     # One stable sort of all pairs puts each list in order as well: falling, of equals the earlier pair first.
     order = np.argsort(-pairs.values, kind="stable")
     sorted_pairs = pairs.first[order], pairs.second[order], pairs.values[order]
-    _kernels.list_neighbours(*sorted_pairs, graph.start, graph.members, graph.strengths)
+    _kernels.list_neighbors(*sorted_pairs, graph.start, graph.members, graph.strengths)
     _kernels.order_by_strength(graph.start, graph.members, graph.strengths, TOLERANCE)
     return graph

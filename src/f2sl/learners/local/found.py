@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from f2sl._notes import Note
-from f2sl.learners.local.base import Neighbourhood, Neighbourhoods
+from f2sl.learners.local.base import Neighborhood, Neighborhoods
 
 
 class FoundSet(dict[str, float]):
@@ -20,7 +20,7 @@ class FoundSet(dict[str, float]):
     separating_sets : dict of str to tuple of str
         For variables outside the set, what was found to make them independent of the target; empty for
         algorithms that make no tests.
-    n_tests, n_unreliable : int
+    n_tests, n_inconclusive : int
         Number of independence tests, and of inconclusive ones.
     complete : bool
         True if the search finished before the time limit.
@@ -33,17 +33,17 @@ class FoundSet(dict[str, float]):
         self.target = target
         self.separating_sets: dict[str, tuple[str, ...]] = {}
         self.n_tests = 0
-        self.n_unreliable = 0
+        self.n_inconclusive = 0
         self.complete = True
         self.notes: tuple[Note, ...] = ()
 
     @classmethod
-    def of(cls, found: Neighbourhood, target: int, names: tuple[str, ...]) -> FoundSet:
+    def of(cls, found: Neighborhood, target: int, names: tuple[str, ...]) -> FoundSet:
         """Return the set of one variable by name."""
         members, strengths = found.members.tolist(), found.strengths.tolist()
         named = cls(names[target], ((names[m], s) for m, s in zip(members, strengths, strict=True)))
         named.separating_sets = {names[w]: _named(given, names) for w, given in found.separating_sets.items()}
-        named.n_tests, named.n_unreliable = found.n_tests, found.n_unreliable
+        named.n_tests, named.n_inconclusive = found.n_tests, found.n_inconclusive
         named.complete, named.notes = found.complete, found.notes
         return named
 
@@ -53,7 +53,7 @@ class FoundSets(dict[str, FoundSet]):
 
     Attributes
     ----------
-    n_tests, n_unreliable : int
+    n_tests, n_inconclusive : int
         Number of all independence tests, and of inconclusive ones.
     complete : bool
         True if all searches finished.
@@ -62,12 +62,12 @@ class FoundSets(dict[str, FoundSet]):
     """
 
     n_tests: int
-    n_unreliable: int
+    n_inconclusive: int
     complete: bool
     notes: tuple[Note, ...]
 
     @classmethod
-    def of(cls, found: Neighbourhoods, names: tuple[str, ...], order: Iterable[str]) -> FoundSets:
+    def of(cls, found: Neighborhoods, names: tuple[str, ...], order: Iterable[str]) -> FoundSets:
         """Return the sets of all variables by name, in this order."""
         sets = {}
         for v, name in enumerate(names):
@@ -77,7 +77,7 @@ class FoundSets(dict[str, FoundSet]):
         for (v, w), given in found.separating_sets.items():
             sets[names[v]].separating_sets[names[w]] = _named(given, names)
         named = cls((name, sets[name]) for name in order)
-        named.n_tests, named.n_unreliable = found.n_tests, found.n_unreliable
+        named.n_tests, named.n_inconclusive = found.n_tests, found.n_inconclusive
         named.complete, named.notes = found.complete, found.notes
         return named
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl._options import option
-from f2sl.learners.local.base import Neighbourhood, strongest_first
+from f2sl.learners.local.base import Neighborhood, strongest_first
 from f2sl.learners.local.by_tests import ByTests
 from f2sl.learners.local.lockstep import Questions, Search
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, IndependenceTest
@@ -84,11 +84,11 @@ class Blanket:
         All remaining members are tested at once; after the first one is dropped, those behind it are tested
         again.
         """
-        place = 0
-        while place < len(self.members) > 0:
+        position = 0
+        while position < len(self.members) > 0:
             members = np.array(self.members, np.int64)
-            asked = members[place:]
-            rest = np.array([np.delete(members, p) for p in range(place, len(members))], np.int64)
+            asked = members[position:]
+            rest = np.array([np.delete(members, p) for p in range(position, len(members))], np.int64)
             given = rest.reshape(len(asked), len(members) - 1)
             [answers] = yield [Questions(np.full(len(asked), self.target), asked, given)]
             independent = (answers.answer == INDEPENDENT).nonzero()[0]
@@ -99,13 +99,13 @@ class Blanket:
                     self.weakest[variable] = min(self.weakest[variable], float(answers.strength[p]))
             if not len(independent):
                 return
-            place += upto
-            self.apart[self.members.pop(place)] = tuple(given[upto].tolist())
+            position += upto
+            self.apart[self.members.pop(position)] = tuple(given[upto].tolist())
 
-    def result(self) -> Neighbourhood:
+    def result(self) -> Neighborhood:
         """Return the set as it is, strongest first."""
         strengths = np.array([self.weakest[member] for member in self.members])
-        return Neighbourhood.ranked(np.array(self.members, np.int64), strengths, self.apart)
+        return Neighborhood.ranked(np.array(self.members, np.int64), strengths, self.apart)
 
 
 def shrink_all(
@@ -114,7 +114,7 @@ def shrink_all(
     members: dict[int, float],
     spouses: dict[int, float],
     apart: dict[int, tuple[int, ...]],
-) -> Search[Neighbourhood]:
+) -> Search[Neighborhood]:
     """Drop members that are independent of the target given the others, spouses first; return strengths."""
     blanket = Blanket(test, target, np.empty(0, np.int64), apart=apart)
     for variable, strength in ({x: s for x, s in spouses.items() if x not in members} | members).items():
@@ -131,7 +131,7 @@ class GSMB(GrowShrink):
     depends on the target given the set joins it, until there is none; then the set shrinks.
     """
 
-    def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the blanket of one target."""
         others = self.candidates(test.n_variables, target)
         alone = Questions(np.full(len(others), target), others, np.empty((len(others), 0), np.int64))
@@ -159,7 +159,7 @@ class IAMB(GrowShrink):
     variables join that must leave again.
     """
 
-    def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the blanket of one target."""
         blanket = self.blanket(test, target)
         while self.may_grow(blanket) and (yield from blanket.admit_strongest()):
@@ -176,7 +176,7 @@ class InterIAMB(GrowShrink):
     ends when a set occurs for the second time.
     """
 
-    def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the blanket of one target."""
         blanket = self.blanket(test, target)
         before: set[frozenset[int]] = {frozenset()}

@@ -3,8 +3,8 @@
 The local learners by score try candidates in turn. For each they find the best network over the target, the
 set so far and the candidate. From it they read which variables are *near* the target (parents and children)
 and which are *spouses* (other parents of a child, themselves not near). Mostly nothing changes. So a search
-requests (:class:`Turns`) to try its candidates until something changes. From samples in memory one kernel
-answers a request (`from_rows`). Otherwise the networks of one size, of many searches, are found
+requests (:class:`CandidateTrial`) to try candidates until something changes. From samples in memory one
+kernel answers a request (`from_rows`). Otherwise the networks of one size, of many searches, are found
 together, and all sets that they need are counted at once.
 
 Up to `max_exact` variables the network is optimal (`search/exact.py`). With more variables, hill climbing
@@ -49,8 +49,8 @@ SETS_PER_CLIMB = 1 << 11
 
 
 @dataclass(frozen=True)
-class Around:
-    """Neighbours and spouses of a target in a network.
+class Surroundings:
+    """Neighbors and spouses of a target in a network.
 
     `near` gives for each parent or child the loss of score without that link, `spouses` for each other parent
     of a child the loss without its link to that child (the largest, of several), and `children` the children
@@ -62,18 +62,18 @@ class Around:
     children: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
 
-class Turns(NamedTuple):
-    """Request: try these candidates in turn, until neighbours or spouses of the target change.
+class CandidateTrial(NamedTuple):
+    """Request: try these candidates in turn, until neighbors or spouses of the target change.
 
-    A change of the neighbours counts unless `near_is_settled`, a change of the spouses only `with_spouses` or
-    if `near_is_settled`.
+    A change of the neighbors counts unless `near_is_final`, a change of the spouses only `with_spouses` or
+    if `near_is_final`.
     """
 
     target: int
-    around: Around
+    around: Surroundings
     candidates: Integers
     with_spouses: bool = False
-    near_is_settled: bool = False
+    near_is_final: bool = False
 
     @property
     def members(self) -> Integers:
@@ -90,25 +90,25 @@ class Tried(NamedTuple):
     """Answer: number of candidates tried, and the new surroundings of the target (None: no change)."""
 
     n: int
-    change: Around | None
+    change: Surroundings | None
 
 
-Growth = Generator[list[Turns], list[Tried], Result]
+Growth = Generator[list[CandidateTrial], list[Tried], Result]
 """Type of a search by score: a generator that yields requests and is sent the answers."""
 
 
 def grow(
     target: int,
-    around: Around,
+    around: Surroundings,
     candidates: Integers,
     *,
     with_spouses: bool = False,
-    near_is_settled: bool = False,
-) -> Growth[Around]:
+    near_is_final: bool = False,
+) -> Growth[Surroundings]:
     """Try all candidates in turn; return the final surroundings of the target."""
     # An answer may cover only some of the candidates, with or without a change: the rest is asked for again.
     while len(candidates):
-        [tried] = yield [Turns(target, around, candidates, with_spouses, near_is_settled)]
+        [tried] = yield [CandidateTrial(target, around, candidates, with_spouses, near_is_final)]
         candidates = candidates[tried.n :]
         if tried.change is not None:
             around = tried.change
@@ -164,20 +164,20 @@ class Grower:
         # A pair may have too many states for any network, and then has no value.
         return np.where(both > LEAST, both - low - high + nothing, LEAST)
 
-    def answer(self, asked: Sequence[Turns]) -> list[Tried]:
+    def answer(self, asked: Sequence[CandidateTrial]) -> list[Tried]:
         """Answer the requests of one round in their order; requests of one size are computed together."""
         if self.scores.n_remembered > SETS_REMEMBERED:
             self.scores = self.scores.anew()
         answers = {} if self.rows is None else self._from_rows(asked, self.rows)
         by_size: dict[int, list[int]] = {}
-        for number, turns in enumerate(asked):
-            k = turns.n_members
+        for number, trial in enumerate(asked):
+            k = trial.n_members
             if number in answers:
                 continue
             if k <= self.max_exact:
                 by_size.setdefault(k, []).append(number)
             else:
-                answers[number] = self._climb(turns)
+                answers[number] = self._climb(trial)
         # Each search gets an equal share of the sets, which is a number of candidates: a network of k
         # variables has 2^k sets.
         share = SETS_AT_ONCE // max(1, len(asked))
@@ -187,28 +187,28 @@ class Grower:
             answers.update(zip(numbers, self._solve(problems, k), strict=True))
         return [answers[number] for number in range(len(asked))]
 
-    def _from_rows(self, asked: Sequence[Turns], rows: FromRows) -> dict[int, Tried]:
+    def _from_rows(self, asked: Sequence[CandidateTrial], rows: FromRows) -> dict[int, Tried]:
         """Answer the requests that can be answered from the samples in memory, over threads."""
         from f2sl.search.exact import rules_of_all
 
         # With fewer requests than threads, each is cut into parts; those behind a change are of no use.
         parts: list[tuple[int, Problems]] = []
         n_parts = -(-rows.threads.n_threads // len(asked))
-        for number, turns in enumerate(asked):
-            k = turns.n_members
+        for number, trial in enumerate(asked):
+            k = trial.n_members
             exact = k <= self.max_exact
-            if not (rows.takes(turns.members) if exact else self.rules is None):
+            if not (rows.takes(trial.members) if exact else self.rules is None):
                 continue
             sets = (1 << k) if exact else SETS_PER_CLIMB
             most = max(1, WORK_FROM_ROWS // (self.scores.engine.n_rows * sets * len(asked)))
-            some = turns.candidates[:most]
+            some = trial.candidates[:most]
             parts += [
-                (number, Problems.of(turns, part)) for part in np.array_split(some, n_parts) if len(part)
+                (number, Problems.of(trial, part)) for part in np.array_split(some, n_parts) if len(part)
             ]
 
         def find(part: tuple[int, Problems]) -> Found | None:
             problems = part[1]
-            if problems.turns.n_members > self.max_exact:
+            if problems.trial.n_members > self.max_exact:
                 return rows.climb(problems, self.max_parents)
             rules = rules_of_all(problems.members, self.max_parents, self.rules)
             return rows.solve(problems, rules, self._worth_of_ties)
@@ -222,7 +222,7 @@ class Grower:
                 ended.add(number)
             if found is None:
                 continue
-            if problems.turns.n_members > self.max_exact:
+            if problems.trial.n_members > self.max_exact:
                 self.n_climbed += found.n
             else:
                 self.n_exact += found.n
@@ -230,7 +230,7 @@ class Grower:
             if found.changed:
                 members = problems.members[found.n - 1]
                 values = SetFamilies(self.scores, members, self.max_parents).values
-                change = self._change(problems.turns, members, found.parents, values)
+                change = self._change(problems.trial, members, found.parents, values)
             before = answers[number].n if number in answers else 0
             answers[number] = Tried(before + found.n, change)
         return answers
@@ -253,12 +253,12 @@ class Grower:
         _kernels.try_in_turn(
             lattices,
             start,
-            np.concatenate([problem.target_place for problem in problems]),
-            np.concatenate([problem.candidate_place for problem in problems]),
-            np.array([problem.mask(problem.turns.around.near) for problem in problems]),
-            np.array([problem.mask(problem.turns.around.spouses) for problem in problems]),
-            np.array([problem.turns.with_spouses for problem in problems]),
-            np.array([problem.turns.near_is_settled for problem in problems]),
+            np.concatenate([problem.target_position for problem in problems]),
+            np.concatenate([problem.candidate_position for problem in problems]),
+            np.array([problem.mask(problem.trial.around.near) for problem in problems]),
+            np.array([problem.mask(problem.trial.around.spouses) for problem in problems]),
+            np.array([problem.trial.with_spouses for problem in problems]),
+            np.array([problem.trial.near_is_final for problem in problems]),
             self._worth_of_ties,
             rules_of_all(members, self.max_parents, self.rules),
             parents,
@@ -272,16 +272,16 @@ class Grower:
             if parents[s, 0] >= 0:
                 row = start[s] + tried[s] - 1
                 values = lattices[row].__getitem__
-                change = self._change(problem.turns, members[row], parents[s].tolist(), values)
+                change = self._change(problem.trial, members[row], parents[s].tolist(), values)
             yield Tried(int(tried[s]), change)
 
-    def _climb(self, turns: Turns) -> Tried:
+    def _climb(self, trial: CandidateTrial) -> Tried:
         """Answer a request about networks too large to be found exactly, for some candidates at a time."""
-        problems = Problems.of(turns, turns.candidates[:CLIMBS_AT_ONCE])
-        before = turns.around
+        problems = Problems.of(trial, trial.candidates[:CLIMBS_AT_ONCE])
+        before = trial.around
         for n, members in enumerate(problems.members, 1):
             families = SetFamilies(self.scores, members, self.max_parents)
-            change = self._change(turns, members, self._climbed(families), families.values)
+            change = self._change(trial, members, self._climbed(families), families.values)
             if (change.near.keys(), change.spouses.keys()) != (before.near.keys(), before.spouses.keys()):
                 return Tried(n, change)
         return Tried(len(problems.members), None)
@@ -291,7 +291,7 @@ class Grower:
         from f2sl.search.hill_climbing import hill_climb
 
         k = len(families.members)
-        rules = None if self.rules is None else self.rules.some(families.members)
+        rules = None if self.rules is None else self.rules.restrict_to(families.members)
         climbed = hill_climb(families, k, np.column_stack(np.triu_indices(k, 1)), constraints=rules)
         self.n_climbed += 1
         parents = [0] * k
@@ -310,15 +310,15 @@ class Grower:
             if self.rows is not None and self.rules is None:
                 # As around the first one, with the last as the only candidate.
                 near = dict.fromkeys(members[1:-1].tolist(), 0.0)
-                turns = Turns(int(members[0]), Around(near), members[-1:])
-                found = self.rows.climb(Problems.of(turns, turns.candidates), self.max_parents)
+                trial = CandidateTrial(int(members[0]), Surroundings(near), members[-1:])
+                found = self.rows.climb(Problems.of(trial, trial.candidates), self.max_parents)
             if found is None:
                 parents = self._climbed(SetFamilies(self.scores, members, self.max_parents))
             else:
                 parents = found.parents
                 self.n_climbed += 1
         else:
-            rules = None if self.rules is None else self.rules.some(members)
+            rules = None if self.rules is None else self.rules.restrict_to(members)
             if rules:  # only the sets that allowed families need
                 lattice = count_lattice(self.scores, members, self.max_parents, constraints=rules).values[
                     None
@@ -332,14 +332,18 @@ class Grower:
         }
 
     def _change(
-        self, turns: Turns, members: Integers, parents: list[int], values: Callable[[list[int]], Integers]
-    ) -> Around:
+        self,
+        trial: CandidateTrial,
+        members: Integers,
+        parents: list[int],
+        values: Callable[[list[int]], Integers],
+    ) -> Surroundings:
         """Return the target's surroundings in a network, as far as the search uses them."""
-        seen = _around(turns.target, members.tolist(), parents, values, self.scores.unit)
-        if turns.near_is_settled:
-            spouses = {v: loss for v, loss in seen.spouses.items() if v not in turns.around.near}
-            return Around(turns.around.near, spouses, {v: seen.children[v] for v in spouses})
-        return seen if turns.with_spouses else Around(seen.near)
+        seen = _surroundings(trial.target, members.tolist(), parents, values, self.scores.unit)
+        if trial.near_is_final:
+            spouses = {v: loss for v, loss in seen.spouses.items() if v not in trial.around.near}
+            return Surroundings(trial.around.near, spouses, {v: seen.children[v] for v in spouses})
+        return seen if trial.with_spouses else Surroundings(seen.near)
 
 
 @dataclass(frozen=True)
@@ -351,38 +355,38 @@ class Problems:
     candidate_place : (candidates,) int64, where the target and the candidate are in each row.
     """
 
-    turns: Turns
+    trial: CandidateTrial
     around: Integers
     candidates: Integers
     members: Integers
-    target_place: Integers
-    candidate_place: Integers
+    target_position: Integers
+    candidate_position: Integers
 
     @classmethod
-    def of(cls, turns: Turns, candidates: Integers) -> Problems:
+    def of(cls, trial: CandidateTrial, candidates: Integers) -> Problems:
         """Make the problems of some candidates."""
-        around = turns.members
+        around = trial.members
         # Each row is `around` with a gap at the candidate's place: columns from there on move by one.
-        place = np.searchsorted(around, candidates)
+        position = np.searchsorted(around, candidates)
         members = np.empty((len(candidates), len(around) + 1), np.int64)
         rows, column = np.arange(len(candidates))[:, None], np.arange(len(around))
-        members[rows, column + (column >= place[:, None])] = around
-        members[rows[:, 0], place] = candidates
-        target = int(np.searchsorted(around, turns.target))
-        return cls(turns, around, candidates, members, target + (place <= target), place)
+        members[rows, column + (column >= position[:, None])] = around
+        members[rows[:, 0], position] = candidates
+        target = int(np.searchsorted(around, trial.target))
+        return cls(trial, around, candidates, members, target + (position <= target), position)
 
     def mask(self, variables: Iterable[int]) -> int:
         """Return some of those around the target as a mask, without a bit for the candidate."""
-        return sum(1 << int(place) for place in np.searchsorted(self.around, list(variables)))
+        return sum(1 << int(position) for position in np.searchsorted(self.around, list(variables)))
 
 
-def _around(
+def _surroundings(
     target: int,
     members: list[int],
     parents: list[int],
     values: Callable[[list[int]], Integers],
     unit: float,
-) -> Around:
+) -> Surroundings:
     """Return the surroundings of the target in a network.
 
     `parents` has a mask for each of `members`; `values` returns the values of sets of members, given as
@@ -394,25 +398,25 @@ def _around(
     k = len(members)
     children = [v for v in range(k) if parents[v] >> t & 1]
     linked = parents[t] | sum(1 << v for v in children)
-    links = [(t, u) for u in range(k) if parents[t] >> u & 1] + [(c, t) for c in children]
-    links += [(c, u) for c in children for u in range(k) if parents[c] & ~linked & ~(1 << t) & (1 << u)]
+    edges = [(t, u) for u in range(k) if parents[t] >> u & 1] + [(c, t) for c in children]
+    edges += [(c, u) for c in children for u in range(k) if parents[c] & ~linked & ~(1 << t) & (1 << u)]
     # The loss without a link is score(child | parents) - score(child | parents without it): four set values.
     sets = []
-    for child, parent in links:
+    for child, parent in edges:
         whole, less = parents[child], parents[child] ^ 1 << parent
         sets += [whole | 1 << child, whole, less | 1 << child, less]
     worth = values(sets).reshape(-1, 4) @ [1, -1, -1, 1]
     near: dict[int, float] = {}
     spouses: dict[int, float] = {}
     common: dict[int, tuple[int, ...]] = {}
-    for (child, parent), loss in zip(links, (worth * unit).tolist(), strict=True):
+    for (child, parent), loss in zip(edges, (worth * unit).tolist(), strict=True):
         if t in (child, parent):
             near[members[parent if child == t else child]] = loss
         else:
             spouse = members[parent]
             spouses[spouse] = max(loss, spouses.get(spouse, 0.0))
             common[spouse] = (*common.get(spouse, ()), members[child])
-    return Around(near, spouses, common)
+    return Surroundings(near, spouses, common)
 
 
 class SetFamilies:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from f2sl.learners.local.base import Neighbourhood
+from f2sl.learners.local.base import Neighborhood
 from f2sl.learners.local.by_tests import SymmetricByTests, marginal_strengths
 from f2sl.learners.local.lockstep import Search, side_by_side
 from f2sl.learners.local.subset_search import drop_in_turn, separations
@@ -25,7 +25,7 @@ from f2sl.stats.answers import IndependenceTest
 class HITONPC(SymmetricByTests):
     """Parents and children in the order of association, pruned as they come."""
 
-    def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the set of one target, before symmetry."""
         related, strengths, apart = yield from marginal_strengths(
             target, self.candidates(test.n_variables, target)
@@ -58,4 +58,4 @@ class HITONPC(SymmetricByTests):
             if dropped:
                 apart.update(dropped)
                 yield from waiting.look_again(dropped, members)
-        return Neighbourhood.ranked(members, waiting.known(members), apart)
+        return Neighborhood.ranked(members, waiting.known(members), apart)

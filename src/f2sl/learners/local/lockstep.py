@@ -86,10 +86,10 @@ def together(
         still: list[tuple[int, Generator[list[Question], list[Answer], Result], list[Question]]] = []
         if running:
             answers = yield [questions for _, _, asked in running for questions in asked]
-            place = 0
+            position = 0
             for number, search, asked in running:
-                go_on(number, search, answers[place : place + len(asked)])
-                place += len(asked)
+                go_on(number, search, answers[position : position + len(asked)])
+                position += len(asked)
         while len(still) < at_once and (new := next(waiting, None)) is not None:
             go_on(*new, None)
         running = still
@@ -114,41 +114,41 @@ def knowing(search: Search[Result], rules: Constraints) -> Search[Result]:
     try:
         asked = next(search)
         while True:
-            settled = [rules.requires_link(one.x, one.y) for one in asked]
-            rest = [_without(*one) for one in zip(asked, settled, strict=True)]
+            resolved = [rules.requires_adjacency(one.x, one.y) for one in asked]
+            rest = [_without(*one) for one in zip(asked, resolved, strict=True)]
             answers = yield rest
-            asked = search.send([_known(*one) for one in zip(answers, settled, strict=True)])
+            asked = search.send([_known(*one) for one in zip(answers, resolved, strict=True)])
     except StopIteration as end:
         result: Result = end.value
         return result
 
 
-def _without(asked: Questions, settled: Mask) -> Questions:
+def _without(asked: Questions, resolved: Mask) -> Questions:
     """Leave out questions about required links, unless nothing is given."""
-    if not asked.given.shape[1] or not settled.any():
+    if not asked.given.shape[1] or not resolved.any():
         return asked
-    left = ~settled
+    left = ~resolved
     enough = None if asked.enough is None else asked.enough[left]
     return Questions(asked.x[left], asked.y[left], asked.given[left], enough)
 
 
-def _known(answers: Answers, settled: Mask) -> Answers:
+def _known(answers: Answers, resolved: Mask) -> Answers:
     """Insert the answer "dependent" for required links."""
-    if not settled.any():
+    if not resolved.any():
         return answers
-    if len(answers.answer) == len(settled):
-        strength = np.where(settled, np.nan_to_num(answers.strength), answers.strength)
-        answer = np.where(settled, DEPENDENT, answers.answer).astype(np.int8)
+    if len(answers.answer) == len(resolved):
+        strength = np.where(resolved, np.nan_to_num(answers.strength), answers.strength)
+        answer = np.where(resolved, DEPENDENT, answers.answer).astype(np.int8)
         return answers._replace(answer=answer, strength=strength)
     whole = Answers(
-        np.full(len(settled), DEPENDENT, np.int8),
-        np.zeros(len(settled)),
-        np.full(len(settled), np.inf),
-        np.full(len(settled), np.inf),
+        np.full(len(resolved), DEPENDENT, np.int8),
+        np.zeros(len(resolved)),
+        np.full(len(resolved), np.inf),
+        np.full(len(resolved), np.inf),
     )
     columns: Iterable[tuple[Any, Any]] = zip(whole, answers, strict=True)
     for column, asked in columns:
-        column[~settled] = asked
+        column[~resolved] = asked
     return whole
 
 

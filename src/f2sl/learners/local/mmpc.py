@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
-from f2sl.learners.local.base import Neighbourhood, Neighbourhoods
+from f2sl.learners.local.base import Neighborhood, Neighborhoods
 from f2sl.learners.local.by_tests import SymmetricByTests
 from f2sl.learners.local.lockstep import QUESTIONS_PER_BATCH, Questions, Search, knowing
 from f2sl.learners.local.separating_sets import Collected
@@ -41,18 +41,18 @@ def first_of_each(ascending: Integers) -> Integers:
 class MMPC(SymmetricByTests):
     """Parents and children by the max-min heuristic."""
 
-    def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the set of one target, before symmetry."""
         found = yield from self.search_many(test, np.array([target]))
         apart = {w: given for (_, w), given in found.separating_sets.items()}
-        return Neighbourhood(*found.of(target), apart)
+        return Neighborhood(*found.of(target), apart)
 
-    def search_all(self, test: IndependenceTest) -> Search[Neighbourhoods]:
+    def search_all(self, test: IndependenceTest) -> Search[Neighborhoods]:
         """Find the sets of all variables, side by side, before symmetry."""
         search = self.search_many(test, np.arange(test.n_variables))
         return search if self.rules is None else knowing(search, self.rules)
 
-    def search_many(self, test: IndependenceTest, targets: Integers) -> Search[Neighbourhoods]:
+    def search_many(self, test: IndependenceTest, targets: Integers) -> Search[Neighborhoods]:
         """Find the sets of some targets, before symmetry; other variables have empty ones."""
         apart = Collected(test.n_variables)
         owner, left, weakest = yield from self._related(test.n_variables, targets, apart)
@@ -85,8 +85,8 @@ class MMPC(SymmetricByTests):
             found = yield from separations_of_all(
                 test, asked, self.max_cond_vars, fixed=newest[:, None], known=weakest[others]
             )
-            for places, given in found.found:
-                apart.add(asked.targets[asked.owner[places]], asked.others[places], given)
+            for positions, given in found.found:
+                apart.add(asked.targets[asked.owner[positions]], asked.others[positions], given)
             stays = ~found.separated
             owner, left, weakest = owner[others][stays], asked.others[stays], found.weakest[stays]
         return (yield from self._without_separated(test, targets, members, strengths, n_members, apart))
@@ -98,14 +98,14 @@ class MMPC(SymmetricByTests):
 
         A pair of two targets is asked about once.
         """
-        place = np.full(n, -1)
-        place[targets] = np.arange(len(targets))
+        position = np.full(n, -1)
+        position[targets] = np.arange(len(targets))
         found: list[tuple[Integers, Integers, Floats]] = [(targets[:0], targets[:0], np.empty(0))]
         pairs: list[tuple[Integers, Integers]] = []
         load = 0
         for target in targets.tolist():
             others = self.candidates(n, target)
-            others = others[(place[others] < 0) | (others > target)]
+            others = others[(position[others] < 0) | (others > target)]
             pairs.append((np.full(len(others), target), others))
             load += len(others)
             if load < QUESTIONS_PER_BATCH and target != targets[-1]:
@@ -114,10 +114,10 @@ class MMPC(SymmetricByTests):
             pairs, load = [], 0
             [answers] = yield [Questions(x, y, np.empty((len(x), 0), np.int64))]
             for a, b in ((x, y), (y, x)):
-                own = place[a] >= 0
+                own = position[a] >= 0
                 separated, dependent = (own & (answers.answer == said) for said in (INDEPENDENT, DEPENDENT))
                 apart.add(a[separated], b[separated], np.empty((separated.sum(), 0), np.int64))
-                found.append((place[a[dependent]], b[dependent], answers.strength[dependent]))
+                found.append((position[a[dependent]], b[dependent], answers.strength[dependent]))
         owner, other, strength = (np.concatenate(part) for part in zip(*found, strict=True))
         order = np.lexsort((other, owner))
         return owner[order], other[order], strength[order]
@@ -130,7 +130,7 @@ class MMPC(SymmetricByTests):
         strengths: Floats,
         n_members: Integers,
         apart: Collected,
-    ) -> Search[Neighbourhoods]:
+    ) -> Search[Neighborhoods]:
         """Drop, one after another, the members that some subset of those still there separates.
 
         All sets of all members are asked about at once: a set counts if none of its own was dropped before.
@@ -150,9 +150,9 @@ class MMPC(SymmetricByTests):
             asked_up_to=joined,  # it would not have joined if those before it separated it
         )
         sets: dict[int, dict[int, list[tuple[int, ...]]]] = {}
-        for place, given in found.sets():
-            own = sets.setdefault(int(asked.owner[place]), {})
-            own.setdefault(int(asked.others[place]), []).append(given)
+        for position, given in found.sets():
+            own = sets.setdefault(int(asked.owner[position]), {})
+            own.setdefault(int(asked.others[position]), []).append(given)
         kept = np.ones(len(asked.others), np.bool_)
         for t, own in sets.items():
             dropped = drop_in_turn(members[t, : n_members[t]].tolist(), own)
@@ -163,4 +163,4 @@ class MMPC(SymmetricByTests):
         order = np.lexsort((others, -weakest, owner))
         sizes = np.bincount(owner, minlength=test.n_variables)
         start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        return Neighbourhoods(start, others[order], weakest[order], apart.finish())
+        return Neighborhoods(start, others[order], weakest[order], apart.finish())

@@ -19,7 +19,7 @@ from f2sl._options import option
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
 from f2sl.data.engines import Engine
-from f2sl.learners.local.base import Neighbourhood, Neighbourhoods, WithMeasure, flatten
+from f2sl.learners.local.base import Neighborhood, Neighborhoods, WithMeasure, flatten
 from f2sl.stats.answers import TOLERANCE
 from f2sl.stats.choose import check_choice, related_pairs
 from f2sl.stats.measures.base import Measure
@@ -36,11 +36,11 @@ class MRMR(WithMeasure):
     k: int = option("k")
     measure: str | Measure = option("measure", "mi", check=check_choice)
 
-    def learn_one(self, engine: Engine, target: int) -> Neighbourhood:
+    def learn_one(self, engine: Engine, target: int) -> Neighborhood:
         """Choose k variables for one target."""
         return self._choose(_Rows(engine, self.measure, self.rules), target)
 
-    def learn_all(self, engine: Engine) -> Neighbourhoods:
+    def learn_all(self, engine: Engine) -> Neighborhoods:
         """Choose k variables for every target; rows of pairs are shared between targets."""
         n = engine.n_variables
         rows = _Rows(engine, self.measure, self.rules)
@@ -51,13 +51,13 @@ class MRMR(WithMeasure):
                 advance(1 / n)
         return flatten(sets)
 
-    def _choose(self, rows: _Rows, target: int) -> Neighbourhood:
+    def _choose(self, rows: _Rows, target: int) -> Neighborhood:
         relevance = rows.of(target)
         n = len(relevance)
         redundancy = np.zeros(n)
         candidates = self.candidates(n, target)
         free = np.isin(np.arange(n), candidates)
-        required: list[int] = [] if self.rules is None else self.rules.must_be_linked(target).tolist()
+        required: list[int] = [] if self.rules is None else self.rules.must_be_adjacent(target).tolist()
         chosen: list[int] = []
         for _ in range(max(len(required), min(self.k, len(candidates)))):
             if len(chosen) < len(required):
@@ -69,7 +69,7 @@ class MRMR(WithMeasure):
             free[best] = False
             redundancy = redundancy + rows.of(best)
         members = np.array(chosen, np.int64)
-        return Neighbourhood(members, relevance[members])
+        return Neighborhood(members, relevance[members])
 
 
 class _Rows:

@@ -15,7 +15,7 @@ answers the result is exact.
 from __future__ import annotations
 
 from f2sl._arrays import Integers
-from f2sl.learners.local.base import Neighbourhood
+from f2sl.learners.local.base import Neighborhood
 from f2sl.learners.local.by_tests import SymmetricByTests, marginal_strengths
 from f2sl.learners.local.lockstep import Search
 from f2sl.learners.local.subset_search import separations
@@ -25,10 +25,10 @@ from f2sl.stats.answers import IndependenceTest
 class PCSimple(SymmetricByTests):
     """Parents and children as the PC algorithm finds them around one variable."""
 
-    def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the set of one target, before symmetry."""
         others = self.candidates(test.n_variables, target)
-        return levels(test, target, others, self.max_cond_vars, keep_unreliable=True)
+        return levels(test, target, others, self.max_cond_vars, keep_inconclusive=True)
 
 
 def levels(
@@ -37,10 +37,12 @@ def levels(
     others: Integers,
     max_cond_vars: int | None,
     *,
-    keep_unreliable: bool,
-) -> Search[Neighbourhood]:
+    keep_inconclusive: bool,
+) -> Search[Neighborhood]:
     """Test by levels with some others; a pair with too few samples is kept, or not admitted."""
-    members, weakest, apart = yield from marginal_strengths(target, others, keep_unreliable=keep_unreliable)
+    members, weakest, apart = yield from marginal_strengths(
+        target, others, keep_inconclusive=keep_inconclusive
+    )
     level = 1
     while level < len(members) and (max_cond_vars is None or level <= max_cond_vars):
         found = yield from separations(test, target, members, members, level, smallest=level, known=weakest)
@@ -48,4 +50,4 @@ def levels(
         stays = ~found.separated
         members, weakest = members[stays], found.weakest[stays]
         level += 1
-    return Neighbourhood.ranked(members, weakest, apart)
+    return Neighborhood.ranked(members, weakest, apart)

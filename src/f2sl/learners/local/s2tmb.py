@@ -1,10 +1,10 @@
-"""S2TMB, score-based simultaneous Markov blanket (Gao and Ji 2017): neighbours and spouses in one network.
+"""S2TMB, score-based simultaneous Markov blanket (Gao and Ji 2017): neighbors and spouses in one network.
 
-First it finds the neighbours as SLL does. They may include false ones: descendants of a child, which only a
+First it finds the neighbors as SLL does. They may include false ones: descendants of a child, which only a
 spouse outside the set would separate from the target. So all other variables are tried once more, one after
-another, in the best network over the target, its neighbours, its spouses so far and the candidate. Variables
-linked to the target become its neighbours, and variables with a common child become its spouses. The spouses
-remove the false neighbours, so no symmetry check is needed.
+another, in the best network over the target, its neighbors, its spouses so far and the candidate. Variables
+linked to the target become its neighbors, and variables with a common child become its spouses. The spouses
+remove the false neighbors, so no symmetry check is needed.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from collections.abc import Mapping
 import numpy as np
 
 from f2sl.learners.local.by_score import ByScore, Run
-from f2sl.learners.local.growing import Around, Growth, grow
+from f2sl.learners.local.growing import Growth, Surroundings, grow
 
 
 class S2TMB(ByScore):
-    """Markov blanket by best networks, neighbours and spouses together."""
+    """Markov blanket by best networks, neighbors and spouses together."""
 
     finds_blankets = True
 
-    def search(self, run: Run, target: int) -> Growth[Around]:
-        """Find the neighbours, then spouses and neighbours."""
+    def search(self, run: Run, target: int) -> Growth[Surroundings]:
+        """Find the neighbors, then spouses and neighbors."""
         others = run.others(target)
-        first = yield from grow(target, Around(), run.linkable(target))
+        first = yield from grow(target, Surroundings(), run.allowed_neighbors(target))
         rest = others[~np.isin(others, list(first.near))]
         return (yield from grow(target, first, rest, with_spouses=True))
 
-    def members(self, around: Around) -> Mapping[int, float]:
-        """Return neighbours and spouses."""
+    def members(self, around: Surroundings) -> Mapping[int, float]:
+        """Return neighbors and spouses."""
         return around.near | around.spouses
 
 
@@ -39,6 +39,6 @@ class S2TMBPC(S2TMB):
 
     finds_blankets = False
 
-    def members(self, around: Around) -> Mapping[int, float]:
-        """Return the neighbours."""
+    def members(self, around: Surroundings) -> Mapping[int, float]:
+        """Return the neighbors."""
         return around.near

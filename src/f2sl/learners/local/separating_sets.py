@@ -1,6 +1,6 @@
 """Separating sets of pairs of variables, for more pairs than fit in a dictionary.
 
-Around a variable with d neighbours there are d^2 / 2 pairs, and most of them are separated. Here a pair takes
+Around a variable with d neighbors there are d^2 / 2 pairs, and most of them are separated. Here a pair takes
 three numbers, where a dictionary with its keys and tuples takes some 300 bytes.
 """
 
@@ -86,10 +86,10 @@ class SeparatingSets(Mapping[tuple[Label, Label], tuple[Label, ...]], Generic[La
         except (TypeError, ValueError):
             raise KeyError(pair) from None
         key = a * len(self._labels) + d
-        place = int(np.searchsorted(self._keys, key))
-        if place == len(self) or self._keys[place] != key:
+        position = int(np.searchsorted(self._keys, key))
+        if position == len(self) or self._keys[position] != key:
             raise KeyError(pair)
-        members = self._members[self._start[place] : self._start[place + 1]].tolist()
+        members = self._members[self._start[position] : self._start[position + 1]].tolist()
         return tuple([self._labels[member] for member in members])
 
     def _number(self, label: Label) -> int:
@@ -118,7 +118,7 @@ class Collected:
         """Add the rows of `given` as separating sets of the pairs (a, d)."""
         self._new.append((a * self._n + d, given))
 
-    def settle(self) -> None:
+    def resolve_auto(self) -> None:
         """Finish the pairs added so far; pairs added later follow in the order."""
         if not self._new:
             return
@@ -133,7 +133,7 @@ class Collected:
 
     def finish(self) -> SeparatingSets[int]:
         """Return all sets."""
-        self.settle()
+        self.resolve_auto()
         start = np.concatenate([[0], np.cumsum(np.concatenate(self._sizes))])
         keys, members = np.concatenate(self._keys), np.concatenate(self._members)
         return SeparatingSets(range(self._n), keys, start, members)

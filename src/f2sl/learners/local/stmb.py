@@ -1,4 +1,4 @@
-"""STMB, simultaneous Markov blanket (Gao and Ji 2017): spouses without the neighbours' neighbours.
+"""STMB, simultaneous Markov blanket (Gao and Ji 2017): spouses without the neighbors' neighbors.
 
 1. Parents and children, as PC-simple finds them around the target; other descendants may be among them.
 2. For each member Y and each X outside: if X, separated from the target by S, depends on it given S and Y,
@@ -6,7 +6,7 @@
    descendant but not a child and is dropped; otherwise X becomes a spouse by Y.
 3. Spouses, then members, that are independent of the target given all others are dropped.
 
-It needs far fewer tests than a search of all neighbours' sets. Two departures: step 3 conditions on all
+It needs far fewer tests than a search of all neighbors' sets. Two departures: step 3 conditions on all
 members and spouses (theirs on the spouses by one member at a time, which can keep a variable that reaches the
 target past another member's spouse), and a member that step 2 drops is still tested as a spouse by another
 member.
@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from f2sl._arrays import Integers
-from f2sl.learners.local.base import Neighbourhood
+from f2sl.learners.local.base import Neighborhood
 from f2sl.learners.local.by_tests import ByTests
 from f2sl.learners.local.grow_shrink import shrink_all
 from f2sl.learners.local.lockstep import Questions, Search, together
@@ -33,13 +33,13 @@ class STMB(ByTests):
 
     finds_blankets = True
 
-    def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the blanket of one target."""
         others = self.candidates(test.n_variables, target)
-        near = yield from levels(test, target, others, self.max_cond_vars, keep_unreliable=False)
+        near = yield from levels(test, target, others, self.max_cond_vars, keep_inconclusive=False)
         apart = dict(near.separating_sets)
         members = np.sort(near.members)
-        links = yield from find_spouses(target, members.tolist(), apart)
+        edges = yield from find_spouses(target, members.tolist(), apart)
         # Sets without X were asked about in step 1.
         tried = yield from together(
             separations(
@@ -51,16 +51,16 @@ class STMB(ByTests):
                 containing=(x,),
                 known=0.0,
             )
-            for x, y in links
+            for x, y in edges
         )
         dropped: Sets = {}
-        for (_, y), found in zip(links, tried, strict=True):
+        for (_, y), found in zip(edges, tried, strict=True):
             if found.sets:
                 dropped.setdefault(y, found.sets[y][0])
         apart.update(dropped)
         stay = [y for y in members.tolist() if y not in dropped]
         again = yield from find_spouses(target, stay, dropped)
-        spouses = {link: strength for link, strength in links.items() if link[1] not in dropped} | again
+        spouses = {edge: strength for edge, strength in edges.items() if edge[1] not in dropped} | again
         strongest: dict[int, float] = {}
         for (x, _), strength in spouses.items():
             strongest[x] = max(strength, strongest.get(x, 0.0))
@@ -75,16 +75,16 @@ def find_spouses(target: int, members: list[int], apart: Sets) -> Search[dict[tu
     """
     pairs = [(x, y) for y in members for x in sorted(apart) if x != y and y not in apart[x]]
     by_size: dict[int, list[int]] = {}
-    for place, (x, _) in enumerate(pairs):
-        by_size.setdefault(len(apart[x]), []).append(place)
+    for position, (x, _) in enumerate(pairs):
+        by_size.setdefault(len(apart[x]), []).append(position)
     asked: list[Questions] = []
-    for places in by_size.values():
-        others = np.array([pairs[p][0] for p in places], np.int64)
-        given: Integers = np.array([(*apart[pairs[p][0]], pairs[p][1]) for p in places], np.int64)
+    for positions in by_size.values():
+        others = np.array([pairs[p][0] for p in positions], np.int64)
+        given: Integers = np.array([(*apart[pairs[p][0]], pairs[p][1]) for p in positions], np.int64)
         asked.append(Questions(np.full(len(others), target), others, given))
     answers = yield asked
     strengths: dict[int, float] = {}
-    for places, answer in zip(by_size.values(), answers, strict=True):
+    for positions, answer in zip(by_size.values(), answers, strict=True):
         for at in (answer.answer == DEPENDENT).nonzero()[0].tolist():
-            strengths[places[at]] = float(answer.strength[at])
-    return {pairs[place]: strengths[place] for place in sorted(strengths)}
+            strengths[positions[at]] = float(answer.strength[at])
+    return {pairs[position]: strengths[position] for position in sorted(strengths)}

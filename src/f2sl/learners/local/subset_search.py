@@ -101,29 +101,31 @@ def separations(
     if not len(others):
         return result
     fixed = np.array(containing, np.int64)
-    room = test.max_configurations(np.full(len(others), target), others) / test.configurations(fixed[None, :])
-    most_room = room.max()
-    if most_room < 1:
+    capacity = test.max_configurations(np.full(len(others), target), others) / test.configurations(
+        fixed[None, :]
+    )
+    most_capacity = capacity.max()
+    if most_capacity < 1:
         return result
     # Members too large for any reliable test are left out before sets are made of them.
     weights = test.configurations(members[:, None])
-    usable = weights <= most_room
+    usable = weights <= most_capacity
     members, lightest = members[usable], np.sort(weights[usable])
     most = len(members) + len(fixed)
     most = most if largest is None else min(largest, most)
     alive = np.arange(len(others))
     for size in range(max(smallest, len(fixed)), most + 1):
-        if lightest[: size - len(fixed)].prod() > most_room:
+        if lightest[: size - len(fixed)].prod() > most_capacity:
             break
         for free in subsets(members, size - len(fixed)):
             weight = test.configurations(free)
             if size > len(fixed):
-                fits = weight <= room[alive].max()
+                fits = weight <= capacity[alive].max()
                 free, weight = free[fits], weight[fits]
             step = max(1, QUESTIONS_AT_ONCE // len(alive))
             for first in range(0, len(free), step):
                 part = free[first : first + step]
-                possible = weight[None, first : first + step] <= room[alive][:, None]
+                possible = weight[None, first : first + step] <= capacity[alive][:, None]
                 if size > len(fixed):
                     possible &= (part[None, :, :] != others[alive][:, None, None]).all(axis=2)
                 # Where strengths count, tests with the same target and set are counted together.
@@ -180,8 +182,8 @@ class SeparationsOfAll(NamedTuple):
 
     def sets(self) -> Iterator[tuple[int, tuple[int, ...]]]:
         """Yield places, each with a set that separates it."""
-        for places, given in self.found:
-            yield from zip(places.tolist(), map(tuple, given.tolist()), strict=True)
+        for positions, given in self.found:
+            yield from zip(positions.tolist(), map(tuple, given.tolist()), strict=True)
 
 
 def separations_of_all(
@@ -206,10 +208,10 @@ def separations_of_all(
     targets, owner, others, members, n_members = map(np.ascontiguousarray, asked)
     n_targets, n_fixed = fixed.shape
     result = SeparationsOfAll([], np.zeros(len(others), np.bool_), known.copy())
-    room = test.max_configurations(targets[owner], others) / test.configurations(fixed)[owner]
+    capacity = test.max_configurations(targets[owner], others) / test.configurations(fixed)[owner]
     weights = test.configurations(members.reshape(-1, 1)).reshape(members.shape)
     asked_up_to = np.full(len(others), -1) if asked_up_to is None else np.ascontiguousarray(asked_up_to)
-    alive = np.flatnonzero(room >= 1)
+    alive = np.flatnonzero(capacity >= 1)
     # Where strengths count, tests with the same target and set are counted together.
     by_set = bool(known.any())
     most = int(n_members.max(initial=0)) + n_fixed
@@ -221,24 +223,26 @@ def separations_of_all(
         state = (fits, most_sets, combination, done)
         numbers = _numbers_of_sets(most - n_fixed, free, QUESTIONS_AT_ONCE)
         of_one, of_all = _kernels.begin_size(
-            owner, alive, room, n_members, numbers, QUESTIONS_AT_ONCE, alive_start, *state
+            owner, alive, capacity, n_members, numbers, QUESTIONS_AT_ONCE, alive_start, *state
         )
         rows = min(max(QUESTIONS_PER_BATCH, of_one), of_all)
         which, given = np.empty(rows, np.int64), np.empty((rows, free), np.int64)
         first, anything = 0, False
         while not done.all():
-            asking = (alive, alive_start, others, room, asked_up_to, members, weights, n_members)
+            asking = (alive, alive_start, others, capacity, asked_up_to, members, weights, n_members)
             n, first = _kernels.next_questions(first, *asking, *state, by_set, which, given)
             first %= n_targets
             if not n:
                 continue
             anything = True
-            place = which[:n].copy()
-            sets = np.concatenate([fixed[owner[place]], given[:n]], axis=1)
-            [answers] = yield [Questions(targets[owner[place]], others[place], sets, result.weakest[place])]
+            position = which[:n].copy()
+            sets = np.concatenate([fixed[owner[position]], given[:n]], axis=1)
+            [answers] = yield [
+                Questions(targets[owner[position]], others[position], sets, result.weakest[position])
+            ]
             separating = np.empty(n, np.int64)
             n_separating = _kernels.take_answers(
-                place,
+                position,
                 answers.answer,
                 answers.strength,
                 find_all,
@@ -249,7 +253,7 @@ def separations_of_all(
             if not n_separating:
                 continue
             separating = separating[:n_separating]
-            result.found.append((place[separating], sets[separating]))
+            result.found.append((position[separating], sets[separating]))
             if not find_all:
                 alive = alive[~result.separated[alive]]
                 np.cumsum(np.bincount(owner[alive], minlength=n_targets), out=alive_start[1:])

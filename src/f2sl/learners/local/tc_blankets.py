@@ -22,14 +22,14 @@ from f2sl._progress import stage
 from f2sl.data.moments import Moments
 from f2sl.data.names import listing
 from f2sl.errors import DataError
-from f2sl.learners.local.base import LocalLearner, Neighbourhood, Neighbourhoods, flatten
+from f2sl.learners.local.base import LocalLearner, Neighborhood, Neighborhoods, flatten
 from f2sl.learners.local.by_tests import only_shown_spouses
 from f2sl.learners.local.lockstep import Search, answer_all
 from f2sl.stats.answers import DEPENDENT
 from f2sl.stats.choose import make_test
 
 
-def _finished(found: Neighbourhood) -> Search[Neighbourhood]:
+def _finished(found: Neighborhood) -> Search[Neighborhood]:
     """Return a search with a given result."""
     yield from ()
     return found
@@ -39,21 +39,21 @@ class TCBlankets(LocalLearner):
     """Markov blankets of real-valued variables, from correlations given all other variables."""
 
     strength_unit = "-log10 p"
-    takes = ("number",)
+    takes = ("continuous",)
     finds_blankets = True
 
     alpha: float = option("alpha")
 
-    def learn_one(self, engine: Moments, target: int) -> Neighbourhood:
+    def learn_one(self, engine: Moments, target: int) -> Neighborhood:
         """Find the blanket of one variable."""
         return self._blankets(engine, np.array([target]))[0]
 
-    def learn_all(self, engine: Moments) -> Neighbourhoods:
+    def learn_all(self, engine: Moments) -> Neighborhoods:
         """Find the blankets of all variables."""
         n = engine.n_variables
         return flatten(self._blankets(engine, np.arange(n)), n * (n - 1) // 2)
 
-    def _blankets(self, engine: Moments, targets: Integers) -> list[Neighbourhood]:
+    def _blankets(self, engine: Moments, targets: Integers) -> list[Neighborhood]:
         from f2sl.stats.conditioning import decided, given_all_others
         from f2sl.stats.tests.fisher_z import z_answers
 
@@ -79,7 +79,7 @@ class TCBlankets(LocalLearner):
             others = self.candidates(n, target)
             answers = z_answers(correlations[target, others], freedom, self.alpha)
             inside = answers.answer == DEPENDENT
-            ranked = Neighbourhood.ranked(others[inside], answers.strength[inside])
+            ranked = Neighborhood.ranked(others[inside], answers.strength[inside])
             if self.rules is not None:
                 test = make_test(engine, self.alpha)
                 shown = only_shown_spouses(_finished(ranked), test, target, self.rules)

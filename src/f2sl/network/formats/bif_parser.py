@@ -69,14 +69,14 @@ class Parser(Draft):
         super().__init__()
         self._read_all()
 
-    def line(self, place: int) -> int:
+    def line(self, offset: int) -> int:
         """Return the line of a token."""
-        return self.tokens.line(place)
+        return self.tokens.line(offset)
 
     # -- tokens ----------------------------------------------------------------------
 
-    def _fail(self, problem: str, place: int | None = None) -> NoReturn:
-        self.fail(problem, self._at if place is None else place)
+    def _fail(self, problem: str, offset: int | None = None) -> NoReturn:
+        self.fail(problem, self._at if offset is None else offset)
 
     def _missing(self, wanted: str) -> NoReturn:
         self._fail(f"expected {wanted}, found {self.tokens.description(self._at)}")
@@ -102,8 +102,8 @@ class Parser(Draft):
         """Take names up to a closing bracket; return each with its position."""
         found = []
         while not self._accept(closing):
-            place = self._at
-            found.append((self._take_name(f"{what} or {closing!r}"), place))
+            offset = self._at
+            found.append((self._take_name(f"{what} or {closing!r}"), offset))
         return found
 
     def _skip_property(self) -> None:
@@ -112,14 +112,14 @@ class Parser(Draft):
         If it is missing, braces do not match: the property's block ends first, or the next block begins.
         """
         depth = 0
-        for place in range(self._at, len(self._texts)):
-            token = self._texts[place]
+        for offset in range(self._at, len(self._texts)):
+            token = self._texts[offset]
             depth += (token == "{") - (token == "}")
             if depth < 0 or token == ";":
                 break
         if depth or token != ";":
             self._fail("a property without ';' at its end")
-        self._at = place + 1
+        self._at = offset + 1
 
     # -- blocks ----------------------------------------------------------------------
 
@@ -152,9 +152,9 @@ class Parser(Draft):
             self._skip_property()
 
     def _read_variable(self) -> None:
-        place = self._at
+        offset = self._at
         name = self._take_name("the name of a variable")
-        self.check_new(name, place)
+        self.check_new(name, offset)
         self._expect("{", f"after the name of variable {shown(name)}")
         states: dict[str, int] | None = None
         while not self._accept("}"):
@@ -167,13 +167,13 @@ class Parser(Draft):
             else:
                 self._missing(f"'type', 'property' or '}}' in variable {shown(name)}")
         if states is None:
-            self._fail(f"variable {shown(name)} has no type", place)
-        self.variables[name] = Variable(place, states)
+            self._fail(f"variable {shown(name)} has no type", offset)
+        self.variables[name] = Variable(offset, states)
 
     def _read_type(self, name: str) -> dict[str, int]:
         if self._texts[self._at].lower() != "discrete":
             self._missing(f"'discrete' as the type of variable {shown(name)}")
-        place = self._at
+        offset = self._at
         self._at += 1
         count = None
         if self._accept("["):
@@ -182,41 +182,41 @@ class Parser(Draft):
         self._expect("{", f"before the states of variable {shown(name)}")
         listed = self._take_list("}", "a state")
         self._accept(";")
-        states = self.positions(name, listed, place)
+        states = self.positions(name, listed, offset)
         if count is not None and count != str(len(states)):
             self._fail(
                 f"variable {shown(name)} has {len(states)} states where {shortened(count)} are announced",
-                place,
+                offset,
             )
         return states
 
     def _read_probability(self) -> None:
-        place = self._at
+        offset = self._at
         self._expect("(", "after 'probability'")
         names = self._take_list(")", "the name of a variable")
         if not names:
-            self._fail("a probability block without a variable", place)
+            self._fail("a probability block without a variable", offset)
         child = names[0][0]
-        block = Block(place, names)
+        block = Block(offset, names)
         self.add_block(child, block)
         self._expect("{", f"after the variables of the probability block of {shown(child)}")
         while not self._accept("}"):
             self._read_entry(block, child)
 
     def _read_entry(self, block: Block, child: str) -> None:
-        place = self._at
-        keyword = self._texts[place].lower()
+        offset = self._at
+        keyword = self._texts[offset].lower()
         if keyword == "property":
             self._skip_property()
         elif keyword == "(":
             self._at += 1
             labels = [label for label, _ in self._take_list(")", "a state")]
-            block.rows.append(Entry(place, self._read_numbers(child), labels))
+            block.rows.append(Entry(offset, self._read_numbers(child), labels))
         elif keyword in ("table", "default"):
             if getattr(block, keyword) is not None:
                 self._fail(f"a second '{keyword}' for {shown(child)}")
             self._at += 1
-            setattr(block, keyword, Entry(place, self._read_numbers(child)))
+            setattr(block, keyword, Entry(offset, self._read_numbers(child)))
         else:
             self._missing(f"'table', 'default', a row or '}}' in the probability block of {shown(child)}")
 

@@ -28,7 +28,7 @@ from f2sl.network.gaussian import GaussianNetwork
 class Variable:
     """Variable with the place of its declaration, and its states with their positions; a number has none."""
 
-    place: int
+    offset: int
     states: dict[str, int]
 
 
@@ -36,7 +36,7 @@ class Variable:
 class Entry:
     """Numbers of a block, and where they begin; `labels` are the states of a row."""
 
-    place: int
+    offset: int
     numbers: list[float]
     labels: list[str] = field(default_factory=list)
 
@@ -56,7 +56,7 @@ class Block:
     In a `table` the child's state changes slowest, or with `child_last` fastest; `normals` are of a number.
     """
 
-    place: int
+    offset: int
     names: list[tuple[str, int]]
     table: Entry | None = None
     default: Entry | None = None
@@ -83,28 +83,28 @@ class Draft:
         self.blocks: dict[str, Block] = {}
         self.cells_with_default = 0
 
-    def line(self, place: int) -> int:
+    def line(self, offset: int) -> int:
         """Return the line of a place."""
-        return place
+        return offset
 
-    def fail(self, problem: str, place: int) -> NoReturn:
+    def fail(self, problem: str, offset: int) -> NoReturn:
         """Raise an error at a place of the file."""
-        raise FormatError(problem, self.line(place))
+        raise FormatError(problem, self.line(offset))
 
-    def check_new(self, name: str, place: int) -> None:
+    def check_new(self, name: str, offset: int) -> None:
         """Raise an error for the name of a variable that is empty or already declared."""
         if not name:
-            self.fail("a variable has an empty name", place)
+            self.fail("a variable has an empty name", offset)
         if name in self.variables:
-            first = self.line(self.variables[name].place)
-            self.fail(f"variable {shown(name)} is declared twice, first on line {first}", place)
+            first = self.line(self.variables[name].offset)
+            self.fail(f"variable {shown(name)} is declared twice, first on line {first}", offset)
 
-    def add_variable(self, name: str, states: Iterable[tuple[str, int]], place: int) -> None:
+    def add_variable(self, name: str, states: Iterable[tuple[str, int]], offset: int) -> None:
         """Declare a variable with states, each with its place."""
-        self.check_new(name, place)
-        self.variables[name] = Variable(place, self.positions(name, states, place))
+        self.check_new(name, offset)
+        self.variables[name] = Variable(offset, self.positions(name, states, offset))
 
-    def positions(self, name: str, states: Iterable[tuple[str, int]], place: int) -> dict[str, int]:
+    def positions(self, name: str, states: Iterable[tuple[str, int]], offset: int) -> dict[str, int]:
         """Number the states of a variable."""
         positions: dict[str, int] = {}
         for state, where in states:
@@ -112,20 +112,20 @@ class Draft:
                 self.fail(f"variable {shown(name)} has the state {shown(state)} twice", where)
             positions[state] = len(positions)
         if not positions:
-            self.fail(f"variable {shown(name)} has no states", place)
+            self.fail(f"variable {shown(name)} has no states", offset)
         return positions
 
-    def add_number(self, name: str, place: int) -> None:
+    def add_number(self, name: str, offset: int) -> None:
         """Declare a variable that is a number."""
-        self.check_new(name, place)
-        self.variables[name] = Variable(place, {})
+        self.check_new(name, offset)
+        self.variables[name] = Variable(offset, {})
 
     def add_block(self, child: str, block: Block) -> None:
         """Add the probabilities of a variable."""
         if child in self.blocks:
-            first = self.line(self.blocks[child].place)
+            first = self.line(self.blocks[child].offset)
             problem = f"a second probability block for {shown(child)}, the first is on line {first}"
-            self.fail(problem, block.place)
+            self.fail(problem, block.offset)
         self.blocks[child] = block
 
     def network(self) -> BayesianNetwork:
@@ -140,7 +140,7 @@ class Draft:
             raise FormatError("the file has no variables")
         for name, variable in self.variables.items():
             if name not in self.blocks:
-                self.fail(f"variable {shown(name)} has no probability block", variable.place)
+                self.fail(f"variable {shown(name)} has no probability block", variable.offset)
         parents: dict[str, tuple[str, ...]] = {}
         for child, block in self.blocks.items():
             self._check_names(child, block)
@@ -167,11 +167,11 @@ class Draft:
         self._check_size(child, [*shape, len(of_numbers) + 2], block)
         if len(block.normals) != prod(shape):
             problem = f"{shown(child)} has {len(block.normals)} distributions, not {prod(shape)}"
-            self.fail(f"{problem}: one for each configuration of its parents with states", block.place)
+            self.fail(f"{problem}: one for each configuration of its parents with states", block.offset)
         for strange in sorted({name for normal in block.normals for name in normal.coefficients}):
             if strange not in of_numbers:
                 problem = f"the mean of {shown(child)} depends on {shown(strange)}, not a numeric parent"
-                self.fail(problem, block.place)
+                self.fail(problem, block.offset)
         coefficients = [
             [normal.coefficients.get(name, 0.0) for name in of_numbers] for normal in block.normals
         ]
@@ -183,13 +183,15 @@ class Draft:
 
     def _check_names(self, child: str, block: Block) -> None:
         met: set[str] = set()
-        for position, (name, place) in enumerate(block.names):
+        for position, (name, offset) in enumerate(block.names):
             if name not in self.variables:
                 role = "parent" if position else "variable"
-                self.fail(f"probability of {shown(child)}: {unknown_name(role, name, self.variables)}", place)
+                self.fail(
+                    f"probability of {shown(child)}: {unknown_name(role, name, self.variables)}", offset
+                )
             if name in met:
                 problem = "is its own parent" if name == child else f"has the parent {shown(name)} twice"
-                self.fail(f"variable {shown(child)} {problem}", place)
+                self.fail(f"variable {shown(child)} {problem}", offset)
             met.add(name)
 
     def _graph(self, parents: dict[str, tuple[str, ...]]) -> DAG:
@@ -199,9 +201,9 @@ class Draft:
         names = list(number)
         if cycle is not None:
             way = [shown(names[i]) for i in cycle]
-            told = way if len(way) <= 8 else [*way[:4], "...", *way[-3:]]
-            place = max(self.blocks[names[i]].place for i in cycle)
-            self.fail(f"the parents form a cycle: {' -> '.join([*told, way[0]])}", place)
+            message = way if len(way) <= 8 else [*way[:4], "...", *way[-3:]]
+            offset = max(self.blocks[names[i]].offset for i in cycle)
+            self.fail(f"the parents form a cycle: {' -> '.join([*message, way[0]])}", offset)
         return DAG(names, [(names[a], names[b]) for a, b in edges])
 
     def _table(self, child: str, block: Block) -> FloatArray:
@@ -228,7 +230,7 @@ class Draft:
         for entry in block.rows:
             index = self._row_number(child, entry, block, states)
             if filled[index]:
-                self.fail(f"a second row ({shown_list(entry.labels)}) for {shown(child)}", entry.place)
+                self.fail(f"a second row ({shown_list(entry.labels)}) for {shown(child)}", entry.offset)
             self._check_row(child, entry, size)
             table[index] = entry.numbers
             filled[index] = True
@@ -236,31 +238,31 @@ class Draft:
             position = np.unravel_index(int(filled.argmin()), [*map(len, states)]) if states else ()
             labels = [list(of_parent)[i] for of_parent, i in zip(states, position, strict=True)]
             given = f"for the parents ({shown_list(labels)})" if states else "at all"
-            self.fail(f"variable {shown(child)} has no probabilities {given}", block.place)
+            self.fail(f"variable {shown(child)} has no probabilities {given}", block.offset)
         self._check_sums(child, table, block)
 
     def _check_size(self, child: str, shape: list[int], block: Block) -> None:
         try:
             check_size(child, shape)
         except DataError as error:
-            self.fail(error.note, block.place)
+            self.fail(error.note, block.offset)
         # A few lines with many parents must not ask for more memory than there is. Without a default all
         # numbers stand in the file, which limits them.
         if block.default is not None:
             self.cells_with_default += prod(shape)
         if self.cells_with_default > MOST_CELLS:
             problem = f"the tables with a default have more than {MOST_CELLS:,} cells together"
-            self.fail(problem, block.place)
+            self.fail(problem, block.offset)
 
     def _whole_table(self, child: str, block: Block, entry: Entry, shape: list[int], size: int) -> FloatArray:
         for other in (*block.rows[:1], *filter(None, [block.default])):
-            self.fail(f"both a table and single rows for {shown(child)}", other.place)
+            self.fail(f"both a table and single rows for {shown(child)}", other.offset)
         cells = prod(shape) * size
         if len(entry.numbers) != cells:
             needed = " x ".join(map(str, [*shape, size] if block.child_last else [size, *shape]))
-            told = f"{cells} ({needed})" if shape else f"{cells}"
+            message = f"{cells} ({needed})" if shape else f"{cells}"
             self.fail(
-                f"the table of {shown(child)} has {len(entry.numbers)} numbers, not {told}", entry.place
+                f"the table of {shown(child)} has {len(entry.numbers)} numbers, not {message}", entry.offset
             )
         if block.child_last:
             table = np.array(entry.numbers).reshape(*shape, size)
@@ -275,13 +277,13 @@ class Draft:
             self.fail(
                 f"a row of {shown(child)} names {len(entry.labels)} states, "
                 f"but there are {len(states)} parents",
-                entry.place,
+                entry.offset,
             )
         number = 0
         for label, of_parent, (parent, _) in zip(entry.labels, states, block.names[1:], strict=True):
             if label not in of_parent:
                 problem = unknown_name(f"state of {shown(parent)}", label, of_parent)
-                self.fail(f"a row of {shown(child)}: {problem}", entry.place)
+                self.fail(f"a row of {shown(child)}: {problem}", entry.offset)
             number = number * len(of_parent) + of_parent[label]
         return number
 
@@ -289,7 +291,7 @@ class Draft:
         if len(entry.numbers) != size:
             self.fail(
                 f"{shown(child)} has {size} states, but {len(entry.numbers)} probabilities are given",
-                entry.place,
+                entry.offset,
             )
 
     def _check_sums(self, child: str, table: FloatArray, block: Block) -> None:
@@ -303,10 +305,10 @@ class Draft:
         for entry in entries:
             row = table[int(wrong.argmax())] if entry is block.table else np.array(entry.numbers)
             if not (row >= 0).all():
-                self.fail(f"a probability of {shown(child)} is not between 0 and 1", entry.place)
+                self.fail(f"a probability of {shown(child)} is not between 0 and 1", entry.offset)
             if not abs(row.sum() - 1) <= TOLERANCE:
-                self.fail(f"probabilities of {shown(child)} sum to {row.sum():.6g}, not to 1", entry.place)
-        self.fail(f"probabilities of {shown(child)} do not sum to 1", block.place)
+                self.fail(f"probabilities of {shown(child)} sum to {row.sum():.6g}, not to 1", entry.offset)
+        self.fail(f"probabilities of {shown(child)} do not sum to 1", block.offset)
 
 
 def identifiers(names: Iterable[str], prefix: str, reserved: Iterable[str] = ()) -> list[str]:

@@ -48,13 +48,13 @@ def write(network: BayesianNetwork) -> Iterator[str]:
     yield f'<smile version="1.0" id={title}>\n<nodes>\n'
     order = network.graph.topological_order()
     ids = dict(zip(network.variables, identifiers(network.variables, "n"), strict=True))
-    place = {} if order == list(network.variables) else {name: i for i, name in enumerate(network.variables)}
+    offset = {} if order == list(network.variables) else {name: i for i, name in enumerate(network.variables)}
     for name in order:
         states = network.states[name]
         state_ids = identifiers(states, "s")
         aside: dict[str, Any] = {} if ids[name] == name else {"name": name}
         aside |= {} if tuple(state_ids) == states else {"states": states}
-        aside |= {"place": place[name]} if place else {}
+        aside |= {"place": offset[name]} if offset else {}
         yield f'<cpt id="{ids[name]}">\n' + "".join(f'<state id="{state}"/>\n' for state in state_ids)
         if network.parents(name):
             yield f"<parents>{' '.join(ids[parent] for parent in network.parents(name))}</parents>\n"

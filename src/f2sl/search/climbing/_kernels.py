@@ -108,43 +108,43 @@ def step(
             of_adding = max(of_adding, top[u])
         floor = max(of_adding, max(of_deleting, of_reversing)) - tolerance
         if floor == -np.inf:
-            action, arc = NONE, int64(-1)
+            action, edge = NONE, int64(-1)
             break
         if of_adding >= floor:
             action, u = ADD, 0
             while top[u] < floor:
                 u += 1
-            arc = climb.start[u]
-            while adding[arc] < floor:
-                arc += 1
+            edge = climb.start[u]
+            while adding[edge] < floor:
+                edge += 1
         else:
             action = DELETE if of_deleting >= floor else REVERSE
-            arc = _first_of_present(climb, action, prior, n_graphs, floor)
-        back = opposite[arc] if action == REVERSE else int64(-1)
-        visited = _visited(climb, arc, back, marks, moves, n_graphs, oldest)
-        if not visited and not _closes_cycle(climb, action, arc):
+            edge = _first_of_present(climb, action, prior, n_graphs, floor)
+        back = opposite[edge] if action == REVERSE else int64(-1)
+        visited = _visited(climb, edge, back, marks, moves, n_graphs, oldest)
+        if not visited and not _closes_cycle(climb, action, edge):
             break
         # The next best is tried. What closes a cycle stays struck out, what was visited only in this step.
         if action == ADD:
             if visited:
-                passed_over[n_passed] = arc
+                passed_over[n_passed] = edge
                 n_passed += 1
             else:
-                climb.closing[arc] = True
-            _strike_out(climb, arc)
+                climb.closing[edge] = True
+            _strike_out(climb, edge)
         else:
-            climb.struck[action - 1, opposite[arc]] = n_graphs
+            climb.struck[action - 1, opposite[edge]] = n_graphs
             of_deleting, of_reversing = _best_of_present(climb, prior, n_graphs)
     for i in range(n_passed):
         u = climb.others[opposite[passed_over[i]]]
         adding[passed_over[i]] = climb.gain[opposite[passed_over[i]]] + prior
         top[u] = max(top[u], adding[passed_over[i]])
     if action != NONE:
-        _make(climb, action, arc)
-        back = opposite[arc] if action == REVERSE else int64(-1)
-        moves[n_graphs, 0], moves[n_graphs, 1] = arc, back
-        marks[n_graphs] = _mark_after(climb, arc, back, marks[n_graphs - 1])
-    return action, arc
+        _make(climb, action, edge)
+        back = opposite[edge] if action == REVERSE else int64(-1)
+        moves[n_graphs, 0], moves[n_graphs, 1] = edge, back
+        marks[n_graphs] = _mark_after(climb, edge, back, marks[n_graphs - 1])
+    return action, edge
 
 
 @plain_inner
@@ -160,15 +160,15 @@ def _weigh(climb: Climb, changed: Array, everything: bool, prior: float) -> None
     present, closing, gain = climb.present, climb.closing, climb.gain
     for i in range(len(top) if everything else len(changed)):
         v = i if everything else changed[i]
-        for place in range(start[v], start[v + 1]):
-            arc, u = opposite[place], others[place]
-            before = adding[arc]
-            barred = present[place] or present[arc] or closing[arc]
-            adding[arc] = -np.inf if barred else gain[place] + prior
+        for position in range(start[v], start[v + 1]):
+            edge, u = opposite[position], others[position]
+            before = adding[edge]
+            barred = present[position] or present[edge] or closing[edge]
+            adding[edge] = -np.inf if barred else gain[position] + prior
             if everything:
                 continue
-            if adding[arc] >= top[u]:
-                top[u] = adding[arc]
+            if adding[edge] >= top[u]:
+                top[u] = adding[edge]
             elif before == top[u]:
                 _find_top(climb, u)
     if everything:
@@ -180,16 +180,16 @@ def _weigh(climb: Climb, changed: Array, everything: bool, prior: float) -> None
 def _find_top(climb: Climb, u: int) -> None:
     """Find the best arc from u."""
     climb.top[u] = -np.inf
-    for arc in range(climb.start[u], climb.start[u + 1]):
-        climb.top[u] = max(climb.top[u], climb.adding[arc])
+    for edge in range(climb.start[u], climb.start[u + 1]):
+        climb.top[u] = max(climb.top[u], climb.adding[edge])
 
 
 @plain_inner
-def _strike_out(climb: Climb, arc: int) -> None:
+def _strike_out(climb: Climb, edge: int) -> None:
     """Leave an arc out of what may be added."""
-    u = climb.others[climb.opposite[arc]]
-    before = climb.adding[arc]
-    climb.adding[arc] = -np.inf
+    u = climb.others[climb.opposite[edge]]
+    before = climb.adding[edge]
+    climb.adding[edge] = -np.inf
     if before == climb.top[u]:
         _find_top(climb, u)
 
@@ -201,12 +201,12 @@ def _best_of_present(climb: Climb, prior: float, number: int) -> tuple[float, fl
     of_deleting, of_reversing = -np.inf, -np.inf
     for u in range(len(climb.top)):
         for i in range(climb.start[u], climb.start[u] + climb.n_children[u]):
-            arc = climb.children[i]
-            place = climb.opposite[arc]
-            if struck[0, place] != number:
-                of_deleting = max(of_deleting, gain[place] - prior)
-            if struck[1, place] != number:
-                of_reversing = max(of_reversing, gain[place] + gain[arc])
+            edge = climb.children[i]
+            position = climb.opposite[edge]
+            if struck[0, position] != number:
+                of_deleting = max(of_deleting, gain[position] - prior)
+            if struck[1, position] != number:
+                of_reversing = max(of_reversing, gain[position] + gain[edge])
     return of_deleting, of_reversing
 
 
@@ -217,34 +217,34 @@ def _first_of_present(climb: Climb, action: int, prior: float, number: int, floo
     first = int64(len(gain))
     for u in range(len(climb.top)):
         for i in range(climb.start[u], climb.start[u] + climb.n_children[u]):
-            arc = climb.children[i]
-            place = climb.opposite[arc]
-            worth = gain[place] - prior if action == DELETE else gain[place] + gain[arc]
-            if worth >= floor and struck[action - 1, place] != number:
-                first = min(first, arc)
+            edge = climb.children[i]
+            position = climb.opposite[edge]
+            worth = gain[position] - prior if action == DELETE else gain[position] + gain[edge]
+            if worth >= floor and struck[action - 1, position] != number:
+                first = min(first, edge)
     return first
 
 
 @plain_inner
-def _mark_after(climb: Climb, arc: int, back: int, mark: int) -> int:
+def _mark_after(climb: Climb, edge: int, back: int, mark: int) -> int:
     """Return the mark of the graph after toggling one arc, and its opposite if `back` is not -1."""
-    mark ^= climb.hashes[arc]
+    mark ^= climb.hashes[edge]
     return mark if back < 0 else mark ^ climb.hashes[back]
 
 
 @plain_inner
 def _visited(
-    climb: Climb, arc: int, back: int, marks: Array, moves: Array, n_graphs: int, oldest: int
+    climb: Climb, edge: int, back: int, marks: Array, moves: Array, n_graphs: int, oldest: int
 ) -> bool:
     """Return whether toggling one or two arcs leads to one of the graphs from `oldest` on."""
-    mark = _mark_after(climb, arc, back, marks[n_graphs - 1])
+    mark = _mark_after(climb, edge, back, marks[n_graphs - 1])
     for graph in range(oldest, n_graphs):
         if marks[graph] == mark:
             # It is the same graph if all arcs toggled since, and now, were toggled an even number of times.
-            n_odd = _toggle(climb.odd, arc) + _toggle(climb.odd, back)
+            n_odd = _toggle(climb.odd, edge) + _toggle(climb.odd, back)
             for later in range(graph + 1, n_graphs):
                 n_odd += _toggle(climb.odd, moves[later, 0]) + _toggle(climb.odd, moves[later, 1])
-            climb.odd[arc] = False
+            climb.odd[edge] = False
             if back >= 0:
                 climb.odd[back] = False
             for later in range(graph + 1, n_graphs):
@@ -257,26 +257,26 @@ def _visited(
 
 
 @plain_inner
-def _toggle(odd: Array, arc: int) -> int:
+def _toggle(odd: Array, edge: int) -> int:
     """Toggle an entry unless it is -1; return by how much the number of those that are True has grown."""
-    if arc < 0:
+    if edge < 0:
         return 0
-    odd[arc] = not odd[arc]
-    return 1 if odd[arc] else -1
+    odd[edge] = not odd[edge]
+    return 1 if odd[edge] else -1
 
 
 @plain_inner
-def _closes_cycle(climb: Climb, action: int, arc: int) -> bool:
+def _closes_cycle(climb: Climb, action: int, edge: int) -> bool:
     """Return whether a step leaves a graph with a directed cycle.
 
     An arc u -> v closes one if a path leads from v to u; its reversal does if a path leads from u to v that
     does not begin with the arc itself.
     """
-    u, v = climb.others[climb.opposite[arc]], climb.others[arc]
+    u, v = climb.others[climb.opposite[edge]], climb.others[edge]
     if action == DELETE:
         return False
     begin, end = (v, u) if action == ADD else (u, v)
-    skipped = int64(-1) if action == ADD else arc
+    skipped = int64(-1) if action == ADD else edge
     stack, seen, n = climb.stack, climb.seen, len(climb.top)
     seen[n] += 1
     stack[0], height = begin, 1
@@ -296,12 +296,12 @@ def _closes_cycle(climb: Climb, action: int, arc: int) -> bool:
 
 
 @plain_inner
-def _make(climb: Climb, action: int, arc: int) -> None:
+def _make(climb: Climb, action: int, edge: int) -> None:
     """Apply a step to the graph, and strike out what it makes impossible."""
-    back = climb.opposite[arc]
+    back = climb.opposite[edge]
     if action == ADD:
-        link(climb, arc)
-        _strike_out(climb, arc)
+        adjacency(climb, edge)
+        _strike_out(climb, edge)
         _strike_out(climb, back)
         return
     # With an edge less, arcs that would have closed a cycle may have become legal.
@@ -310,18 +310,18 @@ def _make(climb: Climb, action: int, arc: int) -> None:
     u = climb.others[back]
     climb.present[back] = False
     i = climb.start[u]
-    while climb.children[i] != arc:
+    while climb.children[i] != edge:
         i += 1
     climb.n_children[u] -= 1
     climb.children[i] = climb.children[climb.start[u] + climb.n_children[u]]
     if action == REVERSE:
-        link(climb, back)
+        adjacency(climb, back)
 
 
 @plain_inner
-def link(climb: Climb, arc: int) -> None:
+def adjacency(climb: Climb, edge: int) -> None:
     """Add an arc to the graph."""
-    u = climb.others[climb.opposite[arc]]
-    climb.present[climb.opposite[arc]] = True
-    climb.children[climb.start[u] + climb.n_children[u]] = arc
+    u = climb.others[climb.opposite[edge]]
+    climb.present[climb.opposite[edge]] = True
+    climb.children[climb.start[u] + climb.n_children[u]] = edge
     climb.n_children[u] += 1

@@ -5,7 +5,7 @@ A network with one hidden layer of rectifiers takes a number x to
     level + sum over k of outer[k] * max(0, inner[k] * x + bias[k]).
 
 Each hidden unit is zero on one side of its *knot*, ``-bias[k] / inner[k]``, and straight on the other, so
-between two neighbouring knots the whole is one straight *piece*. With the knots sorted, slopes and levels of
+between two neighboring knots the whole is one straight *piece*. With the knots sorted, slopes and levels of
 all pieces are cumulative sums over the units, and a value is found by looking up the piece it falls into. The
 derivatives with respect to the units are cumulative sums again, over what falls into each piece. This is
 the same function and the same gradient as the layers give, for the cost of a binary search among the knots

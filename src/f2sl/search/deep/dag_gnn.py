@@ -60,7 +60,7 @@ class Settings:
     tau: float
     h_tol: float
     max_iter: int
-    seed: int
+    random_state: int
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ class Training:
         self, x: Tensor, settings: Settings, deadline: Deadline, allowed: Mask | None = None
     ) -> None:
         self._x, self._settings, self._deadline = x, settings, deadline
-        self._rng = np.random.default_rng(settings.seed)
+        self._rng = np.random.default_rng(settings.random_state)
         self.model = Autoencoder(x.shape[1], settings.hidden, self._rng, allowed)
         self.optimiser = Adam(self.model.parameters, self.model.gradient)
         self.loss = math.nan
@@ -193,7 +193,7 @@ class Training:
         settings = self._settings
         multiplier, penalty, h = 0.0, 1.0, math.inf
         far = math.log10(settings.h_tol)
-        told = 0.0
+        reported = 0.0
         for _ in range(settings.max_iter):
             before = h
             while penalty < MOST_PENALTY:
@@ -203,8 +203,8 @@ class Training:
                 h = self.h()
                 # Mostly h falls by a few times from one descent to the next, all the way to h_tol.
                 come = min(math.log10(min(max(h, settings.h_tol), 1.0)) / far, 1.0)
-                advance(max(come - told, 0.0))
-                told = max(come, told)
+                advance(max(come - reported, 0.0))
+                reported = max(come, reported)
                 if h <= SHRINKAGE * before:
                     break
                 penalty *= GROWTH
@@ -248,7 +248,7 @@ def train(
     advance: Callable[[float], None],
     allowed: Mask | None = None,
 ) -> Trained:
-    """Train DAG-GNN on a table of numbers.
+    """Train DAG-GNN on a continuous table.
 
     Parameters
     ----------

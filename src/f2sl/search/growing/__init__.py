@@ -42,20 +42,20 @@ if TYPE_CHECKING:
 LEAST_GAIN = 1e-7
 """A score that is higher by less does not count as higher."""
 EFFORTS = {"fast": 0.2, "normal": 1.0, "thorough": 10.0}
-"""Disturbances of the order, in multiples of those with normal effort."""
+"""Perturbations of the order, in multiples of those with normal effort."""
 
 
-class Disturbances(NamedTuple):
-    """Numbers of random moves in a disturbance of the order, and of disturbances with normal effort.
+class Perturbations(NamedTuple):
+    """Numbers of random moves in a perturbation of the order, and of perturbations with normal effort.
 
     Parameters
     ----------
     moves : int
-        Random moves in one disturbance.
+        Random moves in one perturbation.
     each, least : int
-        Disturbances for each variable, and at least in all.
+        Perturbations for each variable, and at least in all.
     most : int
-        Most disturbances, times the number of variables: the time that one takes grows with it.
+        Most perturbations, times the number of variables: the time that one takes grows with it.
     """
 
     moves: int
@@ -64,8 +64,8 @@ class Disturbances(NamedTuple):
     most: int
 
 
-OF_NUMBERS, OF_FAMILIES = Disturbances(5, 2, 60, 500_000), Disturbances(10, 1, 0, 250_000)
-"""Many small disturbances find better orders in the same time than few large ones. This was chosen for
+OF_NUMBERS, OF_FAMILIES = Perturbations(5, 2, 60, 500_000), Perturbations(10, 1, 0, 250_000)
+"""Many small perturbations find better orders in the same time than few large ones. This was chosen for
 numbers, on other networks than those of docs/evidence/gaussian.md. Families of states are slower to score."""
 
 
@@ -86,7 +86,7 @@ class Grown(NamedTuple):
     n_families: int
 
 
-def stages(effort: str, n: int, how: Disturbances) -> list[int]:
+def stages(effort: str, n: int, how: Perturbations) -> list[int]:
     """Return how often to disturb the order of n variables before each of the climbs over all variables.
 
     More effort begins with the stages of less, and later stages never lower the score: so that its result is
@@ -117,7 +117,7 @@ def is_gaussian(engine: Engine, score: Score) -> bool:
         from f2sl.stats.scores.mixed import DegenerateGaussianBIC
 
         return isinstance(score, DegenerateGaussianBIC)
-    return isinstance(score, GaussianBIC if moments.any_gaps else GaussianScore)
+    return isinstance(score, GaussianBIC if moments.any_missing else GaussianScore)
 
 
 def search_growing(
@@ -127,7 +127,7 @@ def search_growing(
     *,
     edge_cost: float,
     effort: str = "normal",
-    seed: int = 0,
+    random_state: int = 0,
     max_parents: int | None = None,
     constraints: Constraints | None = None,
     deadline: Deadline | None = None,
@@ -146,7 +146,7 @@ def search_growing(
         Penalty on the score for each edge.
     effort : {"fast", "normal", "thorough"}
         Number of perturbations of the order.
-    seed : int
+    random_state : int
         Random seed of the moves.
     max_parents : int, optional
         Most parents of a variable.
@@ -164,13 +164,13 @@ def search_growing(
     how = OF_NUMBERS if gaussian else OF_FAMILIES
     rules = constraints or Constraints.none(n)
     options: dict[str, Any] = {
-        "kicks": stages(effort, n, how),
+        "perturbations": stages(effort, n, how),
         "moves": how.moves,
-        "seed": seed,
+        "random_state": random_state,
         "constraints": rules,
         "deadline": deadline,
     }
-    if gaussian and (engine.counts is not None or cast("Moments", engine.moments).any_gaps):
+    if gaussian and (engine.counts is not None or cast("Moments", engine.moments).any_missing):
         problem = of_blocks(cast("MixedEngine | AvailableMoments", engine), edge_cost, max_parents, rules)
         found = search_numbers(problem, orders, **options)
         if found.complete and engine.counts is not None:

@@ -7,11 +7,11 @@ The *family* of a variable u is u with parents that stand before it in the order
 with k parents, `left` what they leave of u's variance, and the determinant that of the parents' part of the
 matrix: BIC and BGe are both of this form. Between calls these kernels keep two invariants:
 
-- ``order[place[v]] == v``.
+- ``order[index[v]] == v``.
 - No parent of any u can be dropped, and no variable that stands before u can be added, with a gain in score.
   (Dropping and adding at once may gain: parents are a local optimum, reached from the ones before.)
 
-When a variable v passes its neighbour u in the order, only these two families can change, and mostly neither
+When a variable v passes its neighbor u in the order, only these two families can change, and mostly neither
 does: v has to be a parent of u, or to become one. So a family stays as it is, and the question is answered
 from the Cholesky factor of its parents.
 
@@ -33,6 +33,7 @@ from f2sl.search.growing.state import (
     BEGIN,
     CLIMB,
     END,
+    FIT_PARENTS,
     FORBIDDEN,
     KEPT,
     LEFT,
@@ -45,10 +46,9 @@ from f2sl.search.growing.state import (
     REQUIRED,
     ROUNDS,
     SCORE,
-    SETTLE,
     Families,
     Problem,
-    Room,
+    Workspace,
 )
 from f2sl.search.orders._kernels import draw
 
@@ -76,14 +76,16 @@ def _need(u: int, k: int, left: float, gain: float, problem: Problem) -> float:
 
 
 @plain_inner
-def _condition(i: int, u: int, w: int, factor: Array, matrix: Array, tolerance: float, room: Room) -> None:
+def _condition(
+    i: int, u: int, w: int, factor: Array, matrix: Array, tolerance: float, workspace: Workspace
+) -> None:
     """Make w the parent of u with number i, and update the covariances that it explains.
 
     ``rows[i]`` gets the covariances of all variables with what is left of w, in units of its standard
     deviation: their column w is w's row of the factor. `rest` and `covariances` are what is left of each
     variable, and its covariance with what is left of u.
     """
-    rows, rest, covariances = room.rows, room.rest, room.covariances
+    rows, rest, covariances = workspace.rows, workspace.rest, workspace.covariances
     row = rows[i]
     for j in range(i):
         factor[i, j] = rows[j, w]
@@ -107,17 +109,24 @@ def _condition(i: int, u: int, w: int, factor: Array, matrix: Array, tolerance: 
 
 @plain_inner
 def _worst(
-    u: int, k: int, parents: Array, factor: Array, slopes: Array, figures: Array, problem: Problem, room: Room
+    u: int,
+    k: int,
+    parents: Array,
+    factor: Array,
+    slopes: Array,
+    figures: Array,
+    problem: Problem,
+    workspace: Workspace,
 ) -> int:
     """Compute the slopes of u's k parents; return the one whose removal gains most, or NO_VARIABLE."""
     for i in range(k - 1, -1, -1):
-        slope = room.rows[i, u]
+        slope = workspace.rows[i, u]
         for j in range(i + 1, k):
             slope -= factor[j, i] * slopes[j]
         slopes[i] = slope * factor[i, i]
     # Without parent i, slope^2 / precision more is left of u, where the precision of i given the other
     # parents is the sum of the squares in its column of the factor's inverse.
-    best, worst, column = problem.gain, NO_VARIABLE, room.column
+    best, worst, column = problem.gain, NO_VARIABLE, workspace.column
     least_left = np.inf
     for i in range(k):
         if problem.rule[parents[i], u] == REQUIRED:
@@ -144,15 +153,15 @@ def _worst(
 
 
 @plain_inner
-def _settle(u: int, families: Families, problem: Problem, room: Room) -> None:
+def _fit_parents(u: int, families: Families, problem: Problem, workspace: Workspace) -> None:
     """Grow and shrink the parents of u until neither gains, beginning with those that it has."""
     if problem.by_blocks:
-        blocks.settle(u, families, problem, room)
+        blocks.fit_parents(u, families, problem, workspace)
         return
     parents, factor, slopes = families.parents[NOW, u], families.factor[NOW, u], families.slopes[NOW, u]
     figures, matrix, tolerance = families.figures[NOW, u], problem.matrix, problem.tolerance
-    rest, covariances, order, rule = room.rest, room.covariances, room.order[NOW], problem.rule
-    k, known, position = families.n_parents[NOW, u], int64(0), room.place[NOW, u]
+    rest, covariances, order, rule = workspace.rest, workspace.covariances, workspace.order[NOW], problem.rule
+    k, known, position = families.n_parents[NOW, u], int64(0), workspace.position[NOW, u]
     # Each round adds or drops a parent. The bound is for variables so nearly collinear that rounding could
     # take the gain of both, again and again.
     for left_over in range(ROUNDS * (len(rest) + 1), -1, -1):
@@ -164,7 +173,7 @@ def _settle(u: int, families: Families, problem: Problem, room: Room) -> None:
         while known < k:
             w = parents[known]
             left = rest[w]
-            _condition(known, u, w, factor, matrix, tolerance, room)
+            _condition(known, u, w, factor, matrix, tolerance, workspace)
             if problem.share != 0.0 and factor[known, known] != 0.0:
                 figures[LOG_DETERMINANT] += np.log(left)
             known += 1
@@ -189,8 +198,8 @@ def _settle(u: int, families: Families, problem: Problem, room: Room) -> None:
                 parents[k] = chosen
                 k += 1
                 continue
-            room.full[0] = True
-        worst = _worst(u, k, parents, factor, slopes, figures, problem, room)
+            workspace.full[0] = True
+        worst = _worst(u, k, parents, factor, slopes, figures, problem, workspace)
         if worst == NO_VARIABLE or not left_over:
             break
         k -= 1
@@ -201,16 +210,18 @@ def _settle(u: int, families: Families, problem: Problem, room: Room) -> None:
 
 
 @plain_inner
-def _change(u: int, dropped: int, added: int, families: Families, problem: Problem, room: Room) -> float:
+def _change(
+    u: int, dropped: int, added: int, families: Families, problem: Problem, workspace: Workspace
+) -> float:
     """Drop the parent of u with one number, or add one, and settle; return the gain in score."""
     k, parents = families.n_parents[NOW, u], families.parents[NOW, u]
     full = k == len(parents)
     if problem.by_blocks and dropped == NO_VARIABLE:
         full = not blocks.fits(u, added, families, problem)
     if dropped == NO_VARIABLE and full:
-        room.full[0] = True
+        workspace.full[0] = True
         return 0.0
-    _keep(NOW, BEFORE, u, families, problem, room)
+    _keep(NOW, BEFORE, u, families, problem, workspace)
     before = families.figures[NOW, u, SCORE]
     if dropped == NO_VARIABLE:
         parents[k] = added
@@ -219,15 +230,15 @@ def _change(u: int, dropped: int, added: int, families: Families, problem: Probl
         for i in range(dropped, k - 1):
             parents[i] = parents[i + 1]
         families.n_parents[NOW, u] = k - 1
-    _settle(u, families, problem, room)
+    _fit_parents(u, families, problem, workspace)
     return float(families.figures[NOW, u, SCORE] - before)
 
 
 @plain_inner
-def _gains(u: int, w: int, families: Families, problem: Problem, room: Room) -> bool:
+def _gains(u: int, w: int, families: Families, problem: Problem, workspace: Workspace) -> bool:
     """Return whether w gains as a further parent of u."""
     if problem.by_blocks:
-        return blocks.gains(u, w, families, problem, room)
+        return blocks.gains(u, w, families, problem, workspace)
     k, parents, slopes = families.n_parents[NOW, u], families.parents[NOW, u], families.slopes[NOW, u]
     # Its covariance with the residual of u.
     c = problem.matrix[w, u]
@@ -235,7 +246,7 @@ def _gains(u: int, w: int, families: Families, problem: Problem, room: Room) -> 
         c -= slopes[i] * problem.matrix[w, parents[i]]
     if c * c <= families.figures[NOW, u, NEED] * problem.least[w]:
         return False
-    factor, row, rest = families.factor[NOW, u], room.column, problem.matrix[w, w]
+    factor, row, rest = families.factor[NOW, u], workspace.column, problem.matrix[w, w]
     for i in range(k):
         weight = problem.matrix[w, parents[i]]
         for j in range(i):
@@ -269,53 +280,55 @@ def _copy(source: int, target: int, u: int, families: Families, problem: Problem
 
 
 @plain_inner
-def _keep(source: int, target: int, u: int, families: Families, problem: Problem, room: Room) -> None:
+def _keep(
+    source: int, target: int, u: int, families: Families, problem: Problem, workspace: Workspace
+) -> None:
     """Copy a family unless there is a copy already."""
-    if not room.marked[target, u]:
-        room.marked[target, u] = True
-        room.listed[target, room.n_listed[target]] = u
-        room.n_listed[target] += 1
+    if not workspace.marked[target, u]:
+        workspace.marked[target, u] = True
+        workspace.listed[target, workspace.n_listed[target]] = u
+        workspace.n_listed[target] += 1
         _copy(source, target, u, families, problem)
 
 
 @plain_inner
-def _forget(copy: int, room: Room) -> None:
+def _forget(copy: int, workspace: Workspace) -> None:
     """Drop all copies."""
-    for i in range(room.n_listed[copy]):
-        room.marked[copy, room.listed[copy, i]] = False
-    room.n_listed[copy] = 0
+    for i in range(workspace.n_listed[copy]):
+        workspace.marked[copy, workspace.listed[copy, i]] = False
+    workspace.n_listed[copy] = 0
 
 
 @plain_inner
-def _keep_order(source: int, target: int, room: Room) -> None:
+def _keep_order(source: int, target: int, workspace: Workspace) -> None:
     """Copy the order."""
-    for p in range(room.order.shape[1]):
-        room.order[target, p] = room.order[source, p]
-        room.place[target, p] = room.place[source, p]
+    for p in range(workspace.order.shape[1]):
+        workspace.order[target, p] = workspace.order[source, p]
+        workspace.position[target, p] = workspace.position[source, p]
 
 
 @plain_inner
-def _return_to(copy: int, families: Families, problem: Problem, room: Room) -> None:
+def _return_to(copy: int, families: Families, problem: Problem, workspace: Workspace) -> None:
     """Restore all families and the order from the copies."""
-    for i in range(room.n_listed[copy]):
-        _copy(copy, NOW, room.listed[copy, i], families, problem)
-    _keep_order(copy, NOW, room)
-    _forget(copy, room)
+    for i in range(workspace.n_listed[copy]):
+        _copy(copy, NOW, workspace.listed[copy, i], families, problem)
+    _keep_order(copy, NOW, workspace)
+    _forget(copy, workspace)
 
 
 @plain_inner
 def _walk(
-    v: int, back: bool, most: int, families: Families, problem: Problem, room: Room
+    v: int, back: bool, most: int, families: Families, problem: Problem, workspace: Workspace
 ) -> tuple[float, float, int]:
     """Move v past the variables before it (`back`) or behind it, one by one, at most `most`.
 
     Returns the gain in score, the best gain on the way, and after how many steps that was.
     """
-    order, place, rule = room.order[NOW], room.place[NOW], problem.rule
+    order, index, rule = workspace.order[NOW], workspace.position[NOW], problem.rule
     count, parents = families.n_parents[NOW], families.parents[NOW]
     total, best, best_steps = 0.0, 0.0, int64(0)
     for step in range(most):
-        here = place[v]
+        here = index[v]
         there = here - 1 if back else here + 1
         if there < 0 or there == len(order):
             break
@@ -325,13 +338,13 @@ def _walk(
         if rule[first, second] == REQUIRED:
             break
         order[here], order[there] = u, v
-        place[u], place[v] = here, there
+        index[u], index[v] = here, there
         for i in range(count[second]):
             if parents[second, i] == first:
-                total += _change(second, int64(i), NO_VARIABLE, families, problem, room)
+                total += _change(second, int64(i), NO_VARIABLE, families, problem, workspace)
                 break
-        if rule[second, first] != FORBIDDEN and _gains(first, second, families, problem, room):
-            total += _change(first, NO_VARIABLE, second, families, problem, room)
+        if rule[second, first] != FORBIDDEN and _gains(first, second, families, problem, workspace):
+            total += _change(first, NO_VARIABLE, second, families, problem, workspace)
         # Of places that rounding alone tells apart the nearest.
         if total > best + problem.gain:
             best, best_steps = total, int64(step + 1)
@@ -339,116 +352,124 @@ def _walk(
 
 
 @plain_inner
-def _enqueue(v: int, room: Room) -> None:
+def _enqueue(v: int, workspace: Workspace) -> None:
     """Enqueue v unless it is in the queue."""
-    if not room.waiting[v]:
-        room.waiting[v] = True
-        room.queue[room.ends[END] % len(room.queue)] = v
-        room.ends[END] += 1
+    if not workspace.waiting[v]:
+        workspace.waiting[v] = True
+        workspace.queue[workspace.ends[END] % len(workspace.queue)] = v
+        workspace.ends[END] += 1
 
 
 @plain_inner
-def _accept(families: Families, problem: Problem, room: Room) -> None:
+def _accept(families: Families, problem: Problem, workspace: Workspace) -> None:
     """Accept the move: enqueue the changed variables and their parents, and keep their former families."""
-    for i in range(room.n_listed[BEFORE]):
-        u = room.listed[BEFORE, i]
-        _keep(BEFORE, KEPT, u, families, problem, room)
-        _enqueue(u, room)
+    for i in range(workspace.n_listed[BEFORE]):
+        u = workspace.listed[BEFORE, i]
+        _keep(BEFORE, KEPT, u, families, problem, workspace)
+        _enqueue(u, workspace)
         for copy in (NOW, BEFORE):
             for j in range(families.n_parents[copy, u]):
-                _enqueue(families.parents[copy, u, j], room)
-    _forget(BEFORE, room)
+                _enqueue(families.parents[copy, u, j], workspace)
+    _forget(BEFORE, workspace)
 
 
 @plain_inner
-def _insert(v: int, families: Families, problem: Problem, room: Room) -> float:
+def _insert(v: int, families: Families, problem: Problem, workspace: Workspace) -> float:
     """Move v to the place where the score is best, if that gains; return the gain."""
-    n = room.order.shape[1]
-    _keep_order(NOW, BEFORE, room)
-    _, left_gain, left_steps = _walk(v, BACK, n, families, problem, room)
-    _return_to(BEFORE, families, problem, room)
-    _, right_gain, right_steps = _walk(v, AHEAD, n, families, problem, room)
-    _return_to(BEFORE, families, problem, room)
+    n = workspace.order.shape[1]
+    _keep_order(NOW, BEFORE, workspace)
+    _, left_gain, left_steps = _walk(v, BACK, n, families, problem, workspace)
+    _return_to(BEFORE, families, problem, workspace)
+    _, right_gain, right_steps = _walk(v, AHEAD, n, families, problem, workspace)
+    _return_to(BEFORE, families, problem, workspace)
     back = left_gain >= right_gain - problem.gain
     steps = left_steps if back else right_steps
     if steps == 0:
         return 0.0
     # The same steps again give the same families.
-    gain, _, _ = _walk(v, back, steps, families, problem, room)
-    _accept(families, problem, room)
+    gain, _, _ = _walk(v, back, steps, families, problem, workspace)
+    _accept(families, problem, workspace)
     return gain
 
 
 @plain_inner
-def _climb(at_once: int, families: Families, problem: Problem, room: Room) -> float:
+def _climb(at_once: int, families: Families, problem: Problem, workspace: Workspace) -> float:
     """Move each variable in the queue to its best place, until the queue is empty; return the gain.
 
     Returns as well after `at_once` variables; the next call goes on.
     """
-    # The bound is for rounding, as that of `_settle`: what is still in the queue then is dropped.
-    total, most = 0.0, room.ends[BEGIN] + MOST_MOVES * len(room.queue)
-    last = room.ends[BEGIN] + at_once
-    while room.ends[BEGIN] < min(room.ends[END], last):
-        v = room.queue[room.ends[BEGIN] % len(room.queue)]
-        room.ends[BEGIN] += 1
-        room.waiting[v] = False
-        if room.ends[BEGIN] < most:
-            total += _insert(v, families, problem, room)
+    # The bound is for rounding, as that of `_fit_parents`: what is still in the queue then is dropped.
+    total, most = 0.0, workspace.ends[BEGIN] + MOST_MOVES * len(workspace.queue)
+    last = workspace.ends[BEGIN] + at_once
+    while workspace.ends[BEGIN] < min(workspace.ends[END], last):
+        v = workspace.queue[workspace.ends[BEGIN] % len(workspace.queue)]
+        workspace.ends[BEGIN] += 1
+        workspace.waiting[v] = False
+        if workspace.ends[BEGIN] < most:
+            total += _insert(v, families, problem, workspace)
     return total
 
 
 @plain_inner
-def _settle_all(families: Families, problem: Problem, room: Room) -> None:
+def _fit_all(families: Families, problem: Problem, workspace: Workspace) -> None:
     """Find the parents of each variable in the current order, beginning with the required ones."""
-    for u in range(len(room.waiting)):
+    for u in range(len(workspace.waiting)):
         k = int64(0)
-        for w in range(len(room.waiting)):
+        for w in range(len(workspace.waiting)):
             if problem.rule[w, u] == REQUIRED:
                 families.parents[NOW, u, k] = w
                 k += 1
         families.n_parents[NOW, u] = k
-        _settle(u, families, problem, room)
+        _fit_parents(u, families, problem, workspace)
 
 
 @plain_inner
-def _kick(rounds: int, moves: int, random: Array, families: Families, problem: Problem, room: Room) -> None:
+def _perturb(
+    rounds: int, moves: int, random: Array, families: Families, problem: Problem, workspace: Workspace
+) -> None:
     """Disturb the order and climb again, for a number of rounds (iterated local search).
 
     Each round lets `moves` variables pass others at random, then climbs with those that this has changed. If
     the score is now lower the round is undone; orders of equal score are accepted, which lets the search
     drift along plateaus.
     """
-    n = room.order.shape[1]
+    n = workspace.order.shape[1]
     for _ in range(rounds):
-        _forget(KEPT, room)
-        _keep_order(NOW, KEPT, room)
+        _forget(KEPT, workspace)
+        _keep_order(NOW, KEPT, workspace)
         total = 0.0
         for _ in range(moves):
             v = draw(random, n)
-            _keep_order(NOW, BEFORE, room)
+            _keep_order(NOW, BEFORE, workspace)
             steps = 1 + draw(random, n)
-            gain, _, _ = _walk(v, draw(random, int64(2)) == 0, steps, families, problem, room)
+            gain, _, _ = _walk(v, draw(random, int64(2)) == 0, steps, families, problem, workspace)
             total += gain
-            _enqueue(v, room)
-            _accept(families, problem, room)
-        total += _climb(int64(MOST_MOVES) * n, families, problem, room)
+            _enqueue(v, workspace)
+            _accept(families, problem, workspace)
+        total += _climb(int64(MOST_MOVES) * n, families, problem, workspace)
         if total < -problem.gain:
-            _return_to(KEPT, families, problem, room)
+            _return_to(KEPT, families, problem, workspace)
 
 
 @kernel
 def work_on(
-    task: int, count: int, moves: int, random: Array, families: Families, problem: Problem, room: Room
+    task: int,
+    count: int,
+    moves: int,
+    random: Array,
+    families: Families,
+    problem: Problem,
+    workspace: Workspace,
 ) -> float:
     """Do one of the tasks: one kernel for all, because each contains most of this file once compiled.
 
     SETTLE finds the parents of all variables in the current order, CLIMB works on `count` variables of the
     queue and returns the gain, KICK disturbs the order `count` times by `moves` moves.
     """
-    if task == SETTLE:
-        _settle_all(families, problem, room)
+    if task == FIT_PARENTS:
+        _fit_all(families, problem, workspace)
         return 0.0
     if task == CLIMB:
-        return _climb(count, families, problem, room)
-    _kick(count, moves, random, families, problem, room)
+        return _climb(count, families, problem, workspace)
+    _perturb(count, moves, random, families, problem, workspace)
     return 0.0

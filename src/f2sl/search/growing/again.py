@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from f2sl.data.mixed.engine import MixedEngine
     from f2sl.stats.scores.gaussian import GaussianScore
 
-KICKS, STEPS = 0.1, 2
-"""Disturbances of the order, in multiples of those with normal effort; and steps of EM.
+PERTURBATIONS, STEPS = 0.1, 2
+"""Perturbations of the order, in multiples of those with normal effort; and steps of EM.
 
 Chosen on the tables for tuning in `benchmarks/decided.py`, as was the order to begin with: beginning with
 that of the learned graph finds its arrows too often, so that replicates repeat 83 % of what passes eight
@@ -61,16 +61,18 @@ class SearchAgain:
         self._limits = edge_cost, max_parents, constraints
         known = cast("MixedEngine | AvailableMoments", engine)
         self._layout = known.layout
-        self._by_blocks = engine.counts is not None or known.moments.any_gaps
+        self._by_blocks = engine.counts is not None or known.moments.any_missing
         if self._by_blocks:
             self._of_all = known.embedded
         else:
             n = engine.n_variables
             self._of_all = Embedded(np.eye(n), np.arange(n + 1), np.full((n, n), engine.n_rows))
         self._n_rows = engine.n_rows
-        self._kicks = max(1, round(KICKS * sum(stages("normal", engine.n_variables, OF_NUMBERS))))
+        self._perturbations = max(
+            1, round(PERTURBATIONS * sum(stages("normal", engine.n_variables, OF_NUMBERS)))
+        )
 
-    def arrows(self, drawn: MemoryTable, seed: int) -> Integers:
+    def arrows(self, drawn: MemoryTable, random_state: int) -> Integers:
         """Return the arrows of the best DAG found for some rows, (m, 2)."""
         correlations = expected.of_rows(self._layout, drawn, self._of_all, STEPS)
         ones = np.ones(len(self._order))
@@ -85,9 +87,9 @@ class SearchAgain:
         found = search_numbers(
             problem,
             [self._order],
-            kicks=[self._kicks],
+            perturbations=[self._perturbations],
             moves=OF_NUMBERS.moves,
-            seed=seed,
+            random_state=random_state,
             constraints=self._constraints,
         )
         return found.arrows

@@ -31,12 +31,12 @@ class State(NamedTuple):
     """Order, with the place of each variable and the parents of each in the order of their addition."""
 
     order: list[int]
-    place: list[int]
+    position: list[int]
     parents: list[Parents]
 
     def copy(self) -> State:
         """Return a copy that can be changed."""
-        return State(self.order.copy(), self.place.copy(), self.parents.copy())
+        return State(self.order.copy(), self.position.copy(), self.parents.copy())
 
 
 def search_families(
@@ -44,9 +44,9 @@ def search_families(
     orders: Sequence[Integers],
     *,
     edge_cost: float,
-    kicks: Sequence[int],
+    perturbations: Sequence[int],
     moves: int,
-    seed: int = 0,
+    random_state: int = 0,
     max_parents: int | None = None,
     constraints: Constraints | None = None,
     deadline: Deadline | None = None,
@@ -54,15 +54,15 @@ def search_families(
     """Search as :func:`~f2sl.search.growing.numbers.search_numbers` does, by a bound score."""
     n = len(orders[0])
     rules = constraints or Constraints.none(n)
-    search = _Search(score, n, edge_cost, max_parents, rules, deadline or Deadline(None), seed)
+    search = _Search(score, n, edge_cost, max_parents, rules, deadline or Deadline(None), random_state)
     tops = [search.climb(search.at(following(order, rules))) for order in orders]
     best = state = max(tops, key=search.total)
     with stage("searching orders") as advance:
-        for wanted in kicks:
+        for wanted in perturbations:
             for _ in range(wanted):
                 if not search.deadline.passed:
-                    state = search.kick(state, moves)
-                    advance(1.0 / sum(kicks))
+                    state = search.perturb(state, moves)
+                    advance(1.0 / sum(perturbations))
             state = search.climb(state)
             if search.total(state) > search.total(best) + search.least:
                 best = state
@@ -81,10 +81,10 @@ class _Search:
         max_parents: int | None,
         rules: Constraints,
         deadline: Deadline,
-        seed: int,
+        random_state: int,
     ) -> None:
         self._score, self._n, self._cost, self.deadline = score, n, edge_cost, deadline
-        self._random = np.array([seed % 2**31], np.int64)
+        self._random = np.array([random_state % 2**31], np.int64)
         everyone = np.arange(n)
         self._allowed = rules.allows(everyone[:, None], everyone)
         np.fill_diagonal(self._allowed, False)
@@ -129,18 +129,18 @@ class _Search:
 
     def at(self, order: Integers) -> State:
         """Find the parents of each variable in an order, beginning with the required ones."""
-        place = np.argsort(order).tolist()
+        position = np.argsort(order).tolist()
         parents: list[Parents] = [()] * self._n
         for u, v in sorted(self._required):
             parents[v] += (u,)
-        state = State(order.tolist(), place, parents)
+        state = State(order.tolist(), position, parents)
         for v in range(self._n):
             parents[v] = self._settled(v, parents[v], state)
         return state
 
     def _settled(self, u: int, parents: Parents, state: State) -> Parents:
         """Grow and shrink the parents of u until neither gains."""
-        before = state.order[: state.place[u]]
+        before = state.order[: state.position[u]]
         while True:
             least = self.value(u, parents) + self.least
             scores = self.added(u, parents)[before]
@@ -159,11 +159,11 @@ class _Search:
 
     def _walk(self, v: int, back: bool, most: int, state: State) -> tuple[float, float, int, list[int]]:
         """Move v past others, as the kernel does; return the changed variables as well."""
-        order, place, parents = state
+        order, position, parents = state
         total, best, best_steps = 0.0, 0.0, 0
         changed: list[int] = []
         for step in range(1, most + 1):
-            here = place[v]
+            here = position[v]
             there = here - 1 if back else here + 1
             if not 0 <= there < self._n:
                 break
@@ -172,7 +172,7 @@ class _Search:
             if (first, second) in self._required:
                 break
             order[here], order[there] = u, v
-            place[u], place[v] = here, there
+            position[u], position[v] = here, there
             if first in parents[second]:
                 new = tuple([w for w in parents[second] if w != first])
                 total += self._change(second, new, state, changed)
@@ -218,7 +218,7 @@ class _Search:
                         waiting.append(w)
         return state, total
 
-    def kick(self, state: State, moves: int) -> State:
+    def perturb(self, state: State, moves: int) -> State:
         """Disturb the order and climb again; returns `state` itself if that lowers the score."""
         total, queue = 0.0, dict[int, None]()
         now = state.copy()

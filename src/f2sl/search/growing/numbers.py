@@ -20,18 +20,27 @@ from f2sl.data.available import AvailableMoments
 from f2sl.data.mixed.engine import MixedEngine
 from f2sl.data.moments import Moments
 from f2sl.search.growing import LEAST_GAIN, Found
-from f2sl.search.growing.state import CLIMB, KICK, REQUIRED, SETTLE, Blocks, Families, Problem, Room
+from f2sl.search.growing.state import (
+    CLIMB,
+    FIT_PARENTS,
+    PERTURB,
+    REQUIRED,
+    Blocks,
+    Families,
+    Problem,
+    Workspace,
+)
 from f2sl.search.orders import following
 from f2sl.search.orders.parent_sets import RELATIVE_TOLERANCE
 from f2sl.stats.conditioning import COLLINEAR
 from f2sl.stats.scores.gaussian import GaussianScore
 
-FIRST_ROOM = 16
+FIRST_CAPACITY = 16
 """Initial space for the parents of a variable; doubled as often as needed."""
 STEPS_AT_ONCE = 1 << 13
-"""Disturbances times columns in one call of the kernel; then progress is shown and Ctrl-C noticed."""
+"""Perturbations times columns in one call of the kernel; then progress is shown and Ctrl-C noticed."""
 WORK_AT_ONCE, WORK_EACH, MOST_WORK = 1 << 27, 1 << 24, 1 << 32
-"""The same as work on blocks of columns (`Room.work` times columns), and the work that a disturbance may take
+"""The same as work on blocks of columns (`Workspace.work` times columns), and the work that one may take
 in the mean, and all together: on wide tables of strongly related columns each takes as long as a climb, and
 fewer are made."""
 RIDGE, SURE = 1e-9, 1e-3
@@ -44,9 +53,9 @@ def search_numbers(
     problem: Problem,
     orders: Sequence[Integers],
     *,
-    kicks: Sequence[int],
+    perturbations: Sequence[int],
     moves: int,
-    seed: int = 0,
+    random_state: int = 0,
     constraints: Constraints,
     deadline: Deadline | None = None,
 ) -> Found:
@@ -58,11 +67,11 @@ def search_numbers(
         Made by `of_numbers` or `of_blocks`.
     orders : sequence of (n,) int64
         Orders to start from; each lists all variables once.
-    kicks : sequence of int
+    perturbations : sequence of int
         Number of perturbations of the order, in stages that each end with a climb over all variables.
     moves : int
         Random moves in one perturbation.
-    seed : int
+    random_state : int
         Random seed of the moves.
     constraints : Constraints
         Forbidden and required arcs, those of the problem.
@@ -72,23 +81,23 @@ def search_numbers(
     """
     search = _Search(problem, deadline)
     best = max((search.climbed(following(order, constraints)) for order in orders), key=lambda top: top[0])
-    random = np.array([seed % 2**31], np.int64)
+    random = np.array([random_state % 2**31], np.int64)
     width = len(problem.matrix)
     search.begin(best[1])
     with search.kept(), stage("searching orders") as advance:
-        for wanted in kicks:
-            allowed = min(wanted * WORK_EACH, wanted * MOST_WORK // max(1, sum(kicks)))
+        for wanted in perturbations:
+            allowed = min(wanted * WORK_EACH, wanted * MOST_WORK // max(1, sum(perturbations)))
             left, begun = wanted, search.work
             most_work = begun + allowed // width
             rounds = 1 if problem.by_blocks else max(1, STEPS_AT_ONCE // width)
             with search.kept():
                 while left and search.work <= most_work and not search.over:
                     rounds, before = min(left, rounds), search.work
-                    search.kick(rounds, moves, random)
+                    search.perturb(rounds, moves, random)
                     left -= rounds
-                    advance(rounds / sum(kicks))
+                    advance(rounds / sum(perturbations))
                     if problem.by_blocks:
-                        # A single disturbance may take a hundredth of the next: so at most twice as many.
+                        # A single perturbation may take a hundredth of the next: so at most twice as many.
                         each = max(
                             (search.work - before) / rounds, (search.work - begun) / (wanted - left), 1.0
                         )
@@ -115,7 +124,7 @@ class _Search:
         widths = np.diff(problem.blocks.first) if problem.by_blocks else np.ones(1, np.int64)
         self._widest = int(widths.max(initial=1))
         self._most = problem.blocks.most_parents if problem.by_blocks else len(problem.constant) - 2
-        self._allocate(FIRST_ROOM)
+        self._allocate(FIRST_CAPACITY)
 
     def _allocate(self, size: int) -> None:
         """Enlarge the arrays to this many parents of a variable."""
@@ -123,7 +132,9 @@ class _Search:
         n, m, w = self.n, max(1, min(size, self._most)), self._widest
         c, x = m, len(self._problem.matrix)
         if self._problem.by_blocks:
-            c = min(size + size // FIRST_ROOM * (w - 1), x)  # one of `FIRST_ROOM` parents is of the widest
+            c = min(
+                size + size // FIRST_CAPACITY * (w - 1), x
+            )  # one of `FIRST_CAPACITY` parents is of the widest
         else:
             w = 0
         self._families = Families(
@@ -135,7 +146,7 @@ class _Search:
             np.zeros((3, n, w * w)),
             np.zeros((3, n), np.int64),
         )
-        self._room = Room(
+        self._workspace = Workspace(
             np.zeros((3, n), np.int64),
             np.zeros((3, n), np.int64),
             np.zeros((3, n), np.bool_),
@@ -180,16 +191,18 @@ class _Search:
     @property
     def work(self) -> int:
         """Work on blocks of columns so far, in products of rows."""
-        return int(self._room.work[0])
+        return int(self._workspace.work[0])
 
     def _work_on(self, task: int, count: int = 0, moves: int = 0, random: Integers = NO_INTEGERS) -> float:
-        return self._kernels.work_on(task, count, moves, random, self._families, self._problem, self._room)
+        return self._kernels.work_on(
+            task, count, moves, random, self._families, self._problem, self._workspace
+        )
 
     def begin(self, order: Integers) -> None:
         """Begin with an order."""
-        self._room.order[0] = order
-        self._room.place[0, order] = np.arange(self.n)
-        self._work_on(SETTLE)
+        self._workspace.order[0] = order
+        self._workspace.position[0, order] = np.arange(self.n)
+        self._work_on(FIT_PARENTS)
 
     def climbed(self, order: Integers) -> Top:
         """Return the local optimum that moves reach from an order."""
@@ -202,21 +215,27 @@ class _Search:
         at_once = max(1, STEPS_AT_ONCE // len(problem.matrix))
         while True:
             gain = np.inf
-            room = self._room
+            workspace = self._workspace
             with self.kept():
                 while gain > 0.0 and not self.over:
-                    room.queue[:], room.ends[:], room.waiting[:] = room.order[0], (0, self.n), True
+                    workspace.queue[:], workspace.ends[:], workspace.waiting[:] = (
+                        workspace.order[0],
+                        (0, self.n),
+                        True,
+                    )
                     gain = 0.0
-                    while room.ends[0] < room.ends[1] and not self.over:
+                    while workspace.ends[0] < workspace.ends[1] and not self.over:
                         gain += self._work_on(CLIMB, at_once)
-            if not room.full[0] or self._size >= (len(problem.matrix) if problem.by_blocks else self._most):
-                return float(self._families.figures[0, :, 2].sum()), room.order[0].copy(), self._arrows()
+            if not workspace.full[0] or self._size >= (
+                len(problem.matrix) if problem.by_blocks else self._most
+            ):
+                return float(self._families.figures[0, :, 2].sum()), workspace.order[0].copy(), self._arrows()
             self._allocate(2 * self._size)
-            self.begin(room.order[0])
+            self.begin(workspace.order[0])
 
-    def kick(self, rounds: int, moves: int, random: Integers) -> None:
+    def perturb(self, rounds: int, moves: int, random: Integers) -> None:
         """Disturb the order some times, each time followed by moves."""
-        self._work_on(KICK, rounds, moves, random)
+        self._work_on(PERTURB, rounds, moves, random)
 
     def better(self, top: Top, other: Top) -> Top:
         """Return the better of two local optima, the first one unless the other gains."""
@@ -231,7 +250,7 @@ class _Search:
 def of_numbers(
     score: GaussianScore, moments: Moments, edge_cost: float, max_parents: int | None, rules: Constraints
 ) -> Problem:
-    """Return the problem of a table of numbers without missing values."""
+    """Return the problem of a continuous table without missing values."""
     n, rule = len(moments.variances), _rule(rules)
     # One parent more than there may be has a score, too, and needs infinitely much to gain.
     sizes = np.arange(n + 1.0)

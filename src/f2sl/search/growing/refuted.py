@@ -43,7 +43,7 @@ Question = tuple[int, int, tuple[int, ...]]
 
 def without_refuted(data: MixedEngine, arrows: Integers, rules: Constraints) -> Integers:
     """Return the arrows less those that are refuted, one of a family at a time; required ones stay."""
-    if data.any_gaps:
+    if data.any_missing:
         return arrows
     parents: dict[int, list[int]] = {}
     for u, v in arrows.tolist():

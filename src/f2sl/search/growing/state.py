@@ -13,12 +13,12 @@ NOW, BEFORE, KEPT = int64(0), int64(1), int64(2)
 FORBIDDEN, REQUIRED = 0, 2
 """Entries of `Problem.rule`; 1 marks an allowed arc."""
 BEGIN, END = 0, 1
-"""Entries of `Room.ends`: where the queue begins and ends."""
+"""Entries of `Workspace.ends`: where the queue begins and ends."""
 ROUNDS, MOST_MOVES = 4, 1000
 """Bounds that only rounding can reach: changes of a family, and moves in a climb, for each variable."""
 BACK, AHEAD = cast(bool, np.bool_(True)), cast(bool, np.bool_(False))
 """Argument `back` of a walk; for each Python constant Numba would compile the kernel anew."""
-SETTLE, CLIMB, KICK = 0, 1, 2
+FIT_PARENTS, CLIMB, PERTURB = 0, 1, 2
 """Tasks of the kernel."""
 NO_VARIABLE = int64(-1)
 """Stands for no variable."""
@@ -137,7 +137,7 @@ class Families(NamedTuple):
 LEFT, LOG_DETERMINANT, SCORE, NEED = 0, 1, 2, 3
 
 
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """Order and scratch memory.
 
     Parameters
@@ -167,7 +167,7 @@ class Room(NamedTuple):
     """
 
     order: Array
-    place: Array
+    position: Array
     marked: Array
     listed: Array
     n_listed: Array

@@ -8,7 +8,7 @@ parents of that variable and of the candidates it passes, and nothing else. Move
 the score. Then the order is disturbed in one place, moves are made again from there, and the result is undone
 if it is worse (*iterated local search*).
 
-A disturbance reverses edges: a variable goes before one of its parents, together with its ancestors between
+A perturbation reverses edges: a variable goes before one of its parents, together with its ancestors between
 them, as in GRaSP (Lam, Andrews and Ramsey 2022). Where several causes come behind their effect, and another
 effect of it stands between, no move of one variable raises the score, but this does.
 
@@ -28,10 +28,10 @@ from f2sl._progress import stage
 from f2sl.constraints import Constraints
 from f2sl.search.orders.parent_sets import RELATIVE_TOLERANCE, ParentSets
 
-KICKS_AT_ONCE = 1000
-"""Disturbances in one call of the kernel: after it progress is reported and Ctrl-C is noticed."""
-MOVES_IN_A_KICK = 3
-"""Changes in one disturbance."""
+PERTURBATIONS_AT_ONCE = 1000
+"""Perturbations in one call of the kernel: after it progress is reported and Ctrl-C is noticed."""
+MOVES_PER_PERTURBATION = 3
+"""Changes in one perturbation."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +49,10 @@ def search_orders(
     candidates: Integers,
     orders: Sequence[Integers],
     *,
-    kicks: int,
+    perturbations: int,
     pays: float = np.inf,
     constraints: Constraints | None = None,
-    seed: int = 1,
+    random_state: int = 1,
     keep: Callable[[Ordered], None] = lambda found: None,
 ) -> Ordered:
     """Climb from each of `orders` to a local optimum, and improve the best one by iterated local search.
@@ -67,14 +67,14 @@ def search_orders(
         Ascending for each variable, and symmetric: v is a candidate of each of its candidates.
     orders : sequence of (n,) int64
         Orders to start from; each lists all variables once.
-    kicks : int
-        Number of disturbances of the best local optimum.
+    perturbations : int
+        Number of perturbations of the best local optimum.
     pays : float
-        As many disturbances are made again as long as the last ones have raised the score by more than this.
+        As many perturbations are made again as long as the last ones have raised the score by more than this.
     constraints : Constraints, optional
         Whose required arcs the orders have to follow; `sets` has to be made with the same.
-    seed : int
-        What the disturbances are drawn by.
+    random_state : int
+        What the perturbations are drawn by.
     keep : callable
         Receives the best DAG, once there is a local optimum, also if the search does not come to its end.
     """
@@ -94,9 +94,9 @@ def search_orders(
         sets.first, sets.start, sets.members, sets.scores, start, candidates, held, holding, mirror, tops
     )
     # All kernels share this scratch memory. The journal always has room for one move, which writes at most
-    # `most` + 2 entries; 4 n further ones bound how much a disturbance and its climb may change.
+    # `most` + 2 entries; 4 n further ones bound how much a perturbation and its climb may change.
     most = int(degrees.max(initial=0))
-    room = _kernels.Room(
+    workspace = _kernels.Workspace(
         np.empty(n, np.int64),
         np.zeros(2, np.int64),
         np.zeros(n, np.bool_),
@@ -112,7 +112,7 @@ def search_orders(
         state = _kernels.State(*np.empty((2, n + 1), np.int64), *np.empty((2, n), np.int64))
         state.after[ring[:-1]], state.before[ring[1:]] = ring[1:], ring[:-1]
         _kernels.choose_all(state, known)
-        room.near[:] = np.lexsort((state.place[candidates], owners))
+        workspace.near[:] = np.lexsort((state.position[candidates], owners))
         return state, RELATIVE_TOLERANCE * max(1.0, abs(score(state)))
 
     def score(state: _kernels.State) -> float:
@@ -126,29 +126,35 @@ def search_orders(
         """
         gain = np.inf
         while gain > 0:
-            room.queue[:], room.ends[:], room.waiting[:] = np.argsort(state.place), (0, n), True
-            gain = _kernels.search(0, MOVES_IN_A_KICK, random, movable, state, known, room, least)
+            workspace.queue[:], workspace.ends[:], workspace.waiting[:] = (
+                np.argsort(state.position),
+                (0, n),
+                True,
+            )
+            gain = _kernels.search(0, MOVES_PER_PERTURBATION, random, movable, state, known, workspace, least)
         return state
 
-    random, movable = np.array([seed], np.int64), np.flatnonzero(degrees)
+    random, movable = np.array([random_state], np.int64), np.flatnonzero(degrees)
     top = max((climb(*at(order)) for order in orders), key=score)
     try:
-        if kicks and len(movable):
-            top, least = at(np.argsort(top.place))
+        if perturbations and len(movable):
+            top, least = at(np.argsort(top.position))
             gain = np.inf
             while gain == np.inf or gain > max(pays, least):
                 before = score(top)
                 with stage("searching orders") as advance:
-                    for done in range(0, kicks, KICKS_AT_ONCE):
-                        rounds = min(KICKS_AT_ONCE, kicks - done)
-                        _kernels.search(rounds, MOVES_IN_A_KICK, random, movable, top, known, room, least)
-                        advance(rounds / kicks)
+                    for done in range(0, perturbations, PERTURBATIONS_AT_ONCE):
+                        rounds = min(PERTURBATIONS_AT_ONCE, perturbations - done)
+                        _kernels.search(
+                            rounds, MOVES_PER_PERTURBATION, random, movable, top, known, workspace, least
+                        )
+                        advance(rounds / perturbations)
                 gain = score(top) - before
-            # Climbs after a disturbance try only what was requeued, so the last word is a climb over all
+            # Climbs after a perturbation try only what was requeued, so the last word is a climb over all
             # variables.
             climb(top, least)
     finally:  # between two calls of the kernel, the order is a whole one
-        found = Ordered(sets.arrows(top.chosen), score(top), np.argsort(top.place))
+        found = Ordered(sets.arrows(top.chosen), score(top), np.argsort(top.position))
         keep(found)
     return found
 

@@ -3,7 +3,7 @@
 Between calls these kernels keep three invariants:
 
 - An order is a ring of links, `after` and `before`, with the number n between its end and its beginning. A
-  variable's `place` is a number that grows along the order, with gaps, so that a move changes the place of
+  variable's `position` is a number that grows along the order, with gaps, so that a move changes the place of
   one variable and not of all that it passes. Where a gap is used up, all variables get new places.
 - ``chosen[v]`` is the number of v's best set of parents in this order: the first of its list (best first)
   whose members all stand before v. The score of the order is the sum of the chosen sets' scores.
@@ -28,14 +28,14 @@ from f2sl._jit import Array, int64, kernel, plain_inner
 
 # Constants that are passed to kernels are NumPy integers: for each Python one Numba would compile the kernel
 # anew.
-NOBODY = int64(-1)
+NO_VARIABLE = int64(-1)
 """Stands for no variable, or for no place."""
 IN_FRONT = int64(-1)
 """A place before everything, in half steps."""
 NONE = int64(0)
 """Number of entries of an empty journal; or a place that is not requested."""
 BEGIN, END = 0, 1
-"""Entries of `Room.ends`: where the queue begins and ends."""
+"""Entries of `Workspace.ends`: where the queue begins and ends."""
 FORGETS, REMEMBERS = cast(bool, np.bool_(True)), cast(bool, np.bool_(False))
 """Argument `forgets` of a climb that is for good, and of one that may be undone."""
 BEHIND_ALL = int64(1 << 61)
@@ -97,11 +97,11 @@ class State(NamedTuple):
 
     after: Array
     before: Array
-    place: Array
+    position: Array
     chosen: Array
 
 
-class Room(NamedTuple):
+class Workspace(NamedTuple):
     """Scratch memory, allocated once for all calls.
 
     Parameters
@@ -136,20 +136,26 @@ class Room(NamedTuple):
 
 @plain_inner
 def _fits(
-    number: int, at: int, other: int, other_at: int, place: Array, start: Array, members: Array
+    number: int, at: int, other: int, other_at: int, position: Array, start: Array, members: Array
 ) -> bool:
     """Return whether all members of a set stand before `at`, as if `other` stood at `other_at`."""
     for i in range(start[number], start[number + 1]):
         # A place assumed for `other` replaces its real one.
         u = members[i]
-        if (other_at if u == other else 2 * place[u]) >= at:
+        if (other_at if u == other else 2 * position[u]) >= at:
             return False
     return True
 
 
 @plain_inner
 def first_fitting(
-    numbers: tuple[int, int], at: int, other: int, other_at: int, place: Array, start: Array, members: Array
+    numbers: tuple[int, int],
+    at: int,
+    other: int,
+    other_at: int,
+    position: Array,
+    start: Array,
+    members: Array,
 ) -> int:
     """Return the best set all of whose members stand before `at`, as if `other` stood at `other_at`.
 
@@ -158,7 +164,7 @@ def first_fitting(
     Passing the assumed place of one variable avoids moving it, and moving it back, for each place tried.
     """
     for number in range(numbers[0], numbers[1]):
-        if _fits(number, at, other, other_at, place, start, members):
+        if _fits(number, at, other, other_at, position, start, members):
             return number
     return numbers[1]
 
@@ -174,7 +180,7 @@ def _holds(number: int, v: int, start: Array, members: Array) -> bool:
 
 
 @plain_inner
-def _first_holding(c: int, limit: int, at: int, other: int, place: Array, sets: Sets) -> int:
+def _first_holding(c: int, limit: int, at: int, other: int, position: Array, sets: Sets) -> int:
     """Return the best set of those at entry c of `holding` that fits `at`, as if `other` stood in front.
 
     All of these have `other` as a member. `limit` is returned if no set before it fits.
@@ -183,7 +189,7 @@ def _first_holding(c: int, limit: int, at: int, other: int, place: Array, sets: 
         number = sets.holding[i]
         if number >= limit:
             break
-        if _fits(number, at, other, IN_FRONT, place, sets.start, sets.members):
+        if _fits(number, at, other, IN_FRONT, position, sets.start, sets.members):
             return int(number)
     return limit
 
@@ -192,55 +198,55 @@ def _first_holding(c: int, limit: int, at: int, other: int, place: Array, sets: 
 def choose_all(state: State, sets: Sets) -> None:
     """Give all variables places by the links, and choose the best set of each in this order."""
     _set_out(state)
-    for v in range(len(state.place)):
+    for v in range(len(state.position)):
         all_of_v = sets.first[v], sets.first[v + 1] - 1
         state.chosen[v] = first_fitting(
-            all_of_v, 2 * state.place[v], NOBODY, NONE, state.place, sets.start, sets.members
+            all_of_v, 2 * state.position[v], NO_VARIABLE, NONE, state.position, sets.start, sets.members
         )
 
 
 @plain_inner
-def _sort_by_place(near: Array, place: Array, candidates: Array) -> None:
-    """Sort `near`, a variable's part of `Room.near`, in the order of the places."""
+def _sort_by_position(near: Array, position: Array, candidates: Array) -> None:
+    """Sort `near`, a variable's part of `Workspace.near`, in the order of the places."""
     # An insertion sort of what was in order when it was last asked for: since then few have moved. No two
     # places are equal.
     for i in range(1, len(near)):
         c, j = near[i], i
-        while j > 0 and place[candidates[near[j - 1]]] > place[candidates[c]]:
+        while j > 0 and position[candidates[near[j - 1]]] > position[candidates[c]]:
             near[j] = near[j - 1]
             j -= 1
         near[j] = c
 
 
 @plain_inner
-def _before(v: int, near: Array, place: Array, candidates: Array) -> int:
+def _before(v: int, near: Array, position: Array, candidates: Array) -> int:
     """Count how many of `near`, which is in the order of places, stand before v."""
     count = 0
-    while count < len(near) and place[candidates[near[count]]] < place[v]:
+    while count < len(near) and position[candidates[near[count]]] < position[v]:
         count += 1
     return count
 
 
 @plain_inner
-def hope_of_others(v: int, state: State, sets: Sets) -> float:
+def gain_upper_bound(v: int, state: State, sets: Sets) -> float:
     """Return an upper bound of the gain of v's candidates if v moves to the left; 0 for none.
 
     A candidate before v gains at most the difference between its best set with v and its present set.
     """
-    place, chosen, scores = state.place, state.chosen, sets.scores
-    hope = 0.0
+    position, chosen, scores = state.position, state.chosen, sets.scores
+    gain_bound = 0.0
     for c in range(sets.near_start[v], sets.near_start[v + 1]):
         u = sets.candidates[c]
-        if place[u] < place[v]:
-            hope += max(0.0, sets.tops[c] - scores[chosen[u]])
-    return hope
+        if position[u] < position[v]:
+            gain_bound += max(0.0, sets.tops[c] - scores[chosen[u]])
+    return gain_bound
 
 
 @plain_inner
-def best_place(v: int, near: Array, hope: float, state: State, sets: Sets, least: float) -> int:
-    """Return the number of candidates before v at its best place; `NOBODY` if none gains more than `least`.
+def best_position(v: int, near: Array, gain_bound: float, state: State, sets: Sets, least: float) -> int:
+    """Return the number of candidates before v at its best position; `NO_VARIABLE` if none gains > `least`.
 
-    `near` has the entries of v's candidates in the order of their places, and `hope` is `hope_of_others`.
+    `near` has the entries of v's candidates in their order, and `gain_bound` is `gain_upper_bound`.
     Nothing is moved.
 
     Starting from v's current place, its candidates u are passed one after another, to the right and then to
@@ -255,11 +261,11 @@ def best_place(v: int, near: Array, hope: float, state: State, sets: Sets, least
     So each search through a list starts from, or ends at, the set chosen at the place before. Of places with
     equal gains the nearest wins, and the right before the left, because gains are compared by ``>``.
     """
-    place, chosen, scores = state.place, state.chosen, sets.scores
+    position, chosen, scores = state.position, state.chosen, sets.scores
     first, start, members, candidates = sets.first, sets.start, sets.members, sets.candidates
     behind_all = 2 * BEHIND_ALL
-    here = _before(v, near, place, candidates)
-    best_gain, best_count = least, NOBODY
+    here = _before(v, near, position, candidates)
+    best_gain, best_count = least, NO_VARIABLE
     own_score = scores[chosen[v]]
     others, own = 0.0, chosen[v]
     # To the right: behind near[i], hence with u counted as standing before v. The others only lose, and v's
@@ -275,7 +281,7 @@ def best_place(v: int, near: Array, hope: float, state: State, sets: Sets, least
             number, before = chosen[u] + 1, others
             others = before + (scores[number] - scores[chosen[u]])
             while others + most - own_score > best_gain and not _fits(
-                number, 2 * place[u], v, behind_all, place, start, members
+                number, 2 * position[u], v, behind_all, position, start, members
             ):
                 number += 1
                 others = before + (scores[number] - scores[chosen[u]])
@@ -284,27 +290,27 @@ def best_place(v: int, near: Array, hope: float, state: State, sets: Sets, least
         # A set that fits only now has u as a member. Mostly none is better, which is seen without a call.
         m = sets.mirror[c]
         if sets.tops[m] > scores[own]:
-            own = _first_holding(m, own, 2 * place[u], u, place, sets)
+            own = _first_holding(m, own, 2 * position[u], u, position, sets)
         gain = others + scores[own] - own_score
         if gain > best_gain:
             best_gain, best_count = gain, i + 1
     # To the left: just before near[i], at 2 place[u] - 1. A better set of u that fits only now has v as a
-    # member. Here v only loses, and those not passed yet gain at most `hope`. That was summed in another
-    # order than the gains; `least` is far more than rounding.
+    # member. Here v only loses, and those not passed yet gain at most `gain_bound`, which was summed in
+    # another order than the gains; `least` is far more than rounding.
     others, own = 0.0, chosen[v]
     for i in range(here - 1, -1, -1):
-        if others + hope + least + scores[own] - own_score <= best_gain:
+        if others + gain_bound + least + scores[own] - own_score <= best_gain:
             break
         c = near[i]
         u = candidates[c]
         if sets.tops[c] > scores[chosen[u]]:
-            hope -= sets.tops[c] - scores[chosen[u]]
-            number = _first_holding(c, chosen[u], 2 * place[u], v, place, sets)
+            gain_bound -= sets.tops[c] - scores[chosen[u]]
+            number = _first_holding(c, chosen[u], 2 * position[u], v, position, sets)
             others += scores[number] - scores[chosen[u]]
         # No set better than `own` fits here. A worse one is looked for only as long as it would make this
         # the best place.
         while others + scores[own] - own_score > best_gain:
-            if _fits(own, 2 * place[u] - 1, NOBODY, NONE, place, start, members):
+            if _fits(own, 2 * position[u] - 1, NO_VARIABLE, NONE, position, start, members):
                 best_gain, best_count = others + scores[own] - own_score, i
             else:
                 own += 1
@@ -314,12 +320,12 @@ def best_place(v: int, near: Array, hope: float, state: State, sets: Sets, least
 @plain_inner
 def _set_out(state: State) -> None:
     """Give all variables places with equal gaps, in the order of the links."""
-    n = len(state.place)
+    n = len(state.position)
     gap, at = BEHIND_ALL // (n + 1), NONE
     v = state.after[n]
     while v != n:
         at += gap
-        state.place[v] = at
+        state.position[v] = at
         v = state.after[v]
 
 
@@ -329,35 +335,43 @@ def _move(v: int, u: int, state: State) -> None:
 
     Moving v behind the one that it stood behind is the inverse, which the journal relies on.
     """
-    after, before, place = state.after, state.before, state.place
-    n = len(place)
+    after, before, position = state.after, state.before, state.position
+    n = len(position)
     after[before[v]], before[after[v]] = after[v], before[v]
     w = after[u]
     after[u], before[v], after[v], before[w] = v, u, w, v
-    low = NONE if u == n else place[u]
-    high = BEHIND_ALL if w == n else place[w]
-    place[v] = (low + high) // 2
-    if place[v] == low:
+    low = NONE if u == n else position[u]
+    high = BEHIND_ALL if w == n else position[w]
+    position[v] = (low + high) // 2
+    if position[v] == low:
         _set_out(state)
 
 
 @plain_inner
 def _put(
-    v: int, count: int, near: Array, state: State, sets: Sets, room: Room, written: int
+    v: int, count: int, near: Array, state: State, sets: Sets, workspace: Workspace, written: int
 ) -> tuple[float, int]:
     """Move v behind `count` of its candidates; return the gain, and the journal's length."""
-    here = _before(v, near, state.place, sets.candidates)
+    here = _before(v, near, state.position, sets.candidates)
     if count == here:
         return 0.0, written
     # To the right v goes just behind the last candidate that it passes, to the left just before the first.
     last = sets.candidates[near[count - 1 if count > here else count]]
     to = last if count > here else state.before[last]
-    return _put_behind(v, to, here, count, near, state, sets, room, written)
+    return _put_behind(v, to, here, count, near, state, sets, workspace, written)
 
 
 @plain_inner
 def _put_behind(
-    v: int, to: int, here: int, count: int, near: Array, state: State, sets: Sets, room: Room, written: int
+    v: int,
+    to: int,
+    here: int,
+    count: int,
+    near: Array,
+    state: State,
+    sets: Sets,
+    workspace: Workspace,
+    written: int,
 ) -> tuple[float, int]:
     """Move v to just behind `to`; return the gain, and the journal's length.
 
@@ -365,10 +379,10 @@ def _put_behind(
     the journal from entry `written` on, at most len(near) + 2 of them. Enqueued are the variables likely to
     gain from another move: v, those that chose another set, and the candidates of the latter.
     """
-    place, chosen, journal = state.place, state.chosen, room.journal
+    position, chosen, journal = state.position, state.chosen, workspace.journal
     journal[written, 0], journal[written, 1], journal[written, 2] = MOVED, v, state.before[v]
     written += 1
-    _enqueue(v, room)
+    _enqueue(v, workspace)
     _move(v, to, state)
     gain = 0.0
     low, high = min(count, here), max(count, here)
@@ -379,33 +393,37 @@ def _put_behind(
         # round. A set that fits now as before is found at once.
         better = (count > here) == (i < low)
         numbers = (sets.first[u], chosen[u]) if better else (chosen[u], sets.first[u + 1] - 1)
-        number = first_fitting(numbers, 2 * place[u], NOBODY, NONE, place, sets.start, sets.members)
+        number = first_fitting(
+            numbers, 2 * position[u], NO_VARIABLE, NONE, position, sets.start, sets.members
+        )
         if number != chosen[u]:
             journal[written, 0], journal[written, 1], journal[written, 2] = CHOSEN, u, chosen[u]
             written += 1
             old, chosen[u] = chosen[u], number
             gain += sets.scores[number] - sets.scores[old]
-            _enqueue(u, room)
+            _enqueue(u, workspace)
             # Who was its parent may be free to move to the right now.
             for j in range(sets.start[old], sets.start[old + 1]):
-                _enqueue(sets.members[j], room)
+                _enqueue(sets.members[j], workspace)
             # Of a worse set, others may move to the left and make a better one possible.
             if number > old:
                 for c in range(sets.near_start[u], sets.near_start[u + 1]):
                     w = sets.candidates[c]
-                    if place[w] > place[u] and sets.tops[sets.mirror[c]] > sets.scores[number]:
-                        _enqueue(w, room)
+                    if position[w] > position[u] and sets.tops[sets.mirror[c]] > sets.scores[number]:
+                        _enqueue(w, workspace)
     return gain, written
 
 
 @plain_inner
-def _reverse(u: int, v: int, state: State, sets: Sets, room: Room, written: int) -> tuple[float, int]:
+def _reverse(
+    u: int, v: int, state: State, sets: Sets, workspace: Workspace, written: int
+) -> tuple[float, int]:
     """Move v before its parent u, together with its ancestors between them; return as `_put` does.
 
     Nobody else moves. So u's other children keep their places behind u, where moving u alone behind v would
     cost them their parent.
     """
-    place, line, marked = state.place, room.line, room.marked
+    position, line, marked = state.position, workspace.line, workspace.marked
     # Ancestors behind u, found from v on.
     line[0], marked[v], length = v, True, 1
     i = 0
@@ -413,7 +431,7 @@ def _reverse(u: int, v: int, state: State, sets: Sets, room: Room, written: int)
         chosen = state.chosen[line[i]]
         for j in range(sets.start[chosen], sets.start[chosen + 1]):
             w = sets.members[j]
-            if place[w] > place[u] and not marked[w]:
+            if position[w] > position[u] and not marked[w]:
                 line[length], marked[w] = w, True
                 length += 1
         i += 1
@@ -421,36 +439,36 @@ def _reverse(u: int, v: int, state: State, sets: Sets, room: Room, written: int)
     for i in range(length):
         w, j = line[i], i
         marked[w] = False
-        while j > 0 and place[line[j - 1]] > place[w]:
+        while j > 0 and position[line[j - 1]] > position[w]:
             line[j] = line[j - 1]
             j -= 1
         line[j] = w
     gain = 0.0
     for i in range(length):
         w = line[i]
-        near = room.near[sets.near_start[w] : sets.near_start[w + 1]]
-        if written + len(near) + 2 > len(room.journal):
+        near = workspace.near[sets.near_start[w] : sets.near_start[w + 1]]
+        if written + len(near) + 2 > len(workspace.journal):
             break
-        _sort_by_place(near, place, sets.candidates)
-        here = _before(w, near, place, sets.candidates)
-        count = _before(u, near, place, sets.candidates)
-        more, written = _put_behind(w, state.before[u], here, count, near, state, sets, room, written)
+        _sort_by_position(near, position, sets.candidates)
+        here = _before(w, near, position, sets.candidates)
+        count = _before(u, near, position, sets.candidates)
+        more, written = _put_behind(w, state.before[u], here, count, near, state, sets, workspace, written)
         gain += more
     return gain, written
 
 
 @plain_inner
-def _enqueue(v: int, room: Room) -> None:
+def _enqueue(v: int, workspace: Workspace) -> None:
     """Enqueue v unless it is in the queue."""
-    if not room.waiting[v]:
-        room.waiting[v] = True
-        room.queue[room.ends[END] % len(room.queue)] = v
-        room.ends[END] += 1
+    if not workspace.waiting[v]:
+        workspace.waiting[v] = True
+        workspace.queue[workspace.ends[END] % len(workspace.queue)] = v
+        workspace.ends[END] += 1
 
 
 @plain_inner
 def _climb(
-    state: State, sets: Sets, room: Room, least: float, written: int, forgets: bool
+    state: State, sets: Sets, workspace: Workspace, least: float, written: int, forgets: bool
 ) -> tuple[float, int]:
     """Move each variable in the queue to its best place, until the queue is empty.
 
@@ -460,26 +478,26 @@ def _climb(
     how much a climb can change.
     """
     gain = 0.0
-    while room.ends[BEGIN] < room.ends[END]:
-        v = room.queue[room.ends[BEGIN] % len(room.queue)]
+    while workspace.ends[BEGIN] < workspace.ends[END]:
+        v = workspace.queue[workspace.ends[BEGIN] % len(workspace.queue)]
         # Not waiting any more before the try, so that v's own move can requeue it.
-        room.ends[BEGIN] += 1
-        room.waiting[v] = False
+        workspace.ends[BEGIN] += 1
+        workspace.waiting[v] = False
         if forgets:
             written = NONE
         # A move writes at most two entries more than v has candidates.
-        if written + sets.near_start[v + 1] - sets.near_start[v] + 2 > len(room.journal):
+        if written + sets.near_start[v + 1] - sets.near_start[v] + 2 > len(workspace.journal):
             continue
         # Most variables stand well, which is seen without sorting their candidates: the others gain nothing
         # on the left, and v has its best set already, so that it gains nothing on the right.
-        hope = hope_of_others(v, state, sets)
-        if hope == 0.0 and sets.scores[sets.first[v]] - sets.scores[state.chosen[v]] <= least:
+        gain_bound = gain_upper_bound(v, state, sets)
+        if gain_bound == 0.0 and sets.scores[sets.first[v]] - sets.scores[state.chosen[v]] <= least:
             continue
-        near = room.near[sets.near_start[v] : sets.near_start[v + 1]]
-        _sort_by_place(near, state.place, sets.candidates)
-        count = best_place(v, near, hope, state, sets, least)
-        if count != NOBODY:
-            more, written = _put(v, count, near, state, sets, room, written)
+        near = workspace.near[sets.near_start[v] : sets.near_start[v + 1]]
+        _sort_by_position(near, state.position, sets.candidates)
+        count = best_position(v, near, gain_bound, state, sets, least)
+        if count != NO_VARIABLE:
+            more, written = _put(v, count, near, state, sets, workspace, written)
             gain += more
     return gain, written
 
@@ -498,7 +516,14 @@ def draw(random: Array, below: int) -> int:
 
 @kernel
 def search(
-    rounds: int, moves: int, random: Array, movable: Array, state: State, sets: Sets, room: Room, least: float
+    rounds: int,
+    moves: int,
+    random: Array,
+    movable: Array,
+    state: State,
+    sets: Sets,
+    workspace: Workspace,
+    least: float,
 ) -> float:
     """Disturb the order in one place and climb again, for a number of rounds (iterated local search).
 
@@ -515,34 +540,34 @@ def search(
     round.
     """
     if rounds == 0:
-        return _climb(state, sets, room, least, NONE, FORGETS)[0]
+        return _climb(state, sets, workspace, least, NONE, FORGETS)[0]
     for _ in range(rounds):
         v = movable[draw(random, len(movable))]
         gain, written = 0.0, NONE
         for _ in range(moves):
             own = sets.candidates[sets.near_start[v] : sets.near_start[v + 1]]
-            if written + len(own) + 2 > len(room.journal):
+            if written + len(own) + 2 > len(workspace.journal):
                 break
             parents = sets.start[state.chosen[v]]
             n_parents = sets.start[state.chosen[v] + 1] - parents
             if n_parents > 0:
                 u = sets.members[parents + draw(random, n_parents)]
-                more, written = _reverse(u, v, state, sets, room, written)
+                more, written = _reverse(u, v, state, sets, workspace, written)
             else:
-                near = room.near[sets.near_start[v] : sets.near_start[v + 1]]
-                _sort_by_place(near, state.place, sets.candidates)
+                near = workspace.near[sets.near_start[v] : sets.near_start[v + 1]]
+                _sort_by_position(near, state.position, sets.candidates)
                 # Any of the len(own) + 1 places, perhaps the one where v stands. What moves is enqueued, too.
-                more, written = _put(v, draw(random, len(own) + 1), near, state, sets, room, written)
+                more, written = _put(v, draw(random, len(own) + 1), near, state, sets, workspace, written)
             gain += more
             v = own[draw(random, len(own))]
-        more, written = _climb(state, sets, room, least, written, REMEMBERS)
+        more, written = _climb(state, sets, workspace, least, written, REMEMBERS)
         if gain + more >= -least:
             continue
         # Undo the round, from its last change to its first. The queue is empty, so nothing else is left of
         # it.
         for i in range(written - 1, -1, -1):
-            u, old = room.journal[i, 1], room.journal[i, 2]
-            if room.journal[i, 0] == MOVED:
+            u, old = workspace.journal[i, 1], workspace.journal[i, 2]
+            if workspace.journal[i, 0] == MOVED:
                 _move(u, old, state)
             else:
                 state.chosen[u] = old

@@ -64,5 +64,5 @@ def with_copies(order: Integers, first: Integers) -> Integers:
     >>> with_copies(np.array([2, 3, 1, 0]), first=np.array([0, 1, 1, 1])).tolist()
     [1, 2, 3, 0]
     """
-    place = np.argsort(order)
-    return np.lexsort((np.arange(len(order)), place[first]))
+    position = np.argsort(order)
+    return np.lexsort((np.arange(len(order)), position[first]))

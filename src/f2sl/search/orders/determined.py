@@ -3,7 +3,7 @@
 Let m and f be the two alleles of a gene that a parent has, g how many of them are of one kind, and c the
 allele that a child inherits: m or f, as z says. Given g, c is independent of m and of f, because either is as
 likely to be passed on; and it is independent of z unless m and f are given. So tests leave c with g as its
-only neighbour, and no single change of the parents {g} raises the score. But m and f determine g, and
+only neighbor, and no single change of the parents {g} raises the score. But m and f determine g, and
 therefore tell all that g tells. With them in its place z shows, and explains c.
 
 So a parent that is determined by its own parents is replaced by these, and a further variable is looked for
@@ -103,8 +103,8 @@ class Determined:
             tried = self._tried.get(key, replaced)
             u = np.setdiff1d(others(v), tried)
             self._tried[key] = np.append(tried, u)
-            room = self._test.max_configurations(np.full(len(u), v), u)
-            u = u[self._test.configurations(replaced[None, replaced >= 0]) <= room]
+            max_sizes = self._test.max_configurations(np.full(len(u), v), u)
+            u = u[self._test.configurations(replaced[None, replaced >= 0]) <= max_sizes]
             more = np.column_stack([np.tile(replaced[1:], (len(u), 1)), u])
             scores = self._scored(np.full(len(u), v), np.sort(more, axis=1))
             gain = scores > now + RELATIVE_TOLERANCE * max(1.0, abs(now))
@@ -164,5 +164,5 @@ def pairs_of(children: Integers, parents: Integers) -> Integers:
     >>> pairs_of(np.array([4, 7]), np.array([[-1, 2], [5, 6]])).tolist()
     [[4, 2], [7, 5], [7, 6]]
     """
-    row, place = np.nonzero(parents >= 0)
-    return np.column_stack([children[row], parents[row, place]])
+    row, position = np.nonzero(parents >= 0)
+    return np.column_stack([children[row], parents[row, position]])

@@ -3,7 +3,7 @@
 :mod:`~f2sl.search.orders.parent_sets` extends only the best sets of each size, and only with candidates. With
 many rows both leave out what an order needs:
 
-- The best sets of a variable are all sets of its strongest neighbours, among them its children. The sets that
+- The best sets of a variable are all sets of its strongest neighbors, among them its children. The sets that
   it needs in an order in which its children come later may be missing, however well they score.
 - A true parent may be no candidate: effects along several paths cancel, or it has an effect only together
   with another parent.
@@ -52,7 +52,7 @@ from f2sl.stats.answers import DEPENDENT, IndependenceTest
 from f2sl.stats.scores.base import FamilyScores
 from f2sl.stats.tests.base import TableTest
 
-MOST_DISTURBED = 300
+MOST_PERTURBED = 300
 """Variables that count for how often the order is disturbed before it is asked whether that pays."""
 
 BELOW_AT_ONCE = 4096
@@ -139,19 +139,19 @@ class OnDemand:
         self.best: Ordered | None = None
         self.joined = np.empty((0, 2), np.int64)
 
-    def search(self, orders: Sequence[Integers], kicks: int) -> Ordered:
+    def search(self, orders: Sequence[Integers], perturbations: int) -> Ordered:
         """Search from some orders, and on with the sets and candidates that the best one needs.
 
-        The order is disturbed `kicks` times for each variable before anybody joins: in a poor order many
-        variables look like missing parents.
+        The order is perturbed `perturbations` times for each variable before anybody joins: in a poor order
+        many variables look like missing parents.
         """
-        found = self._search(orders, kicks * min(self.n, MOST_DISTURBED))
-        return self.search_on(self._climb(found), kicks)
+        found = self._search(orders, perturbations * min(self.n, MOST_PERTURBED))
+        return self.search_on(self._climb(found), perturbations)
 
-    def search_on(self, best: Ordered, kicks: int) -> Ordered:
-        """Disturb an order, `kicks` times for each variable, as long as that pays for more than an edge."""
+    def search_on(self, best: Ordered, perturbations: int) -> Ordered:
+        """Perturb an order, `perturbations` times for each variable, while it pays for more than an edge."""
         while True:
-            found = self._search([best.order], kicks * min(self.n, MOST_DISTURBED))
+            found = self._search([best.order], perturbations * min(self.n, MOST_PERTURBED))
             if not _is_higher(found, best):
                 return best
             found = self._climb(found)
@@ -159,7 +159,7 @@ class OnDemand:
                 return found
             best = found
 
-    def move_copies(self, best: Ordered, copies: Integers, kicks: int) -> Ordered:
+    def move_copies(self, best: Ordered, copies: Integers, perturbations: int) -> Ordered:
         """Search with each group of copies as one variable, and go on from there if the score is higher.
 
         `copies`, (m, 2) int64, has pairs of variables that determine each other. Those at required edges
@@ -188,7 +188,7 @@ class OnDemand:
             ).with_those(self._first, same)
         moved = self._search([best.order], 0, sets, near)
         found = self._climb(self._search([with_copies(moved.order, first)], 0))
-        return self.search_on(found, kicks) if _is_higher(found, best) else best
+        return self.search_on(found, perturbations) if _is_higher(found, best) else best
 
     def simplify(self, best: Ordered) -> Ordered:
         """Replace parents by those that determine them where that takes fewer configurations.
@@ -215,7 +215,7 @@ class OnDemand:
     def _search(
         self,
         orders: Sequence[Integers],
-        kicks: int,
+        perturbations: int,
         sets: ParentSets | None = None,
         near: tuple[Integers, Integers] | None = None,
     ) -> Ordered:
@@ -225,10 +225,10 @@ class OnDemand:
             sets or self.sets,
             *(near or (self.start, self.candidates)),
             orders,
-            kicks=kicks,
+            perturbations=perturbations,
             pays=-self._prior,
             constraints=self._rules,
-            seed=self._n_searches,
+            random_state=self._n_searches,
             # Others may have edges that are no candidates.
             keep=self._keep if sets is None else lambda found: None,
         )
@@ -273,21 +273,21 @@ class OnDemand:
         return np.asarray(sums[start[1:] - start[0]] - sums[start[:-1] - start[0]])
 
     def _grow(self, order: Integers) -> bool:
-        """Add the sets that an order and its neighbours need; return whether there are any."""
-        place = np.argsort(order)
-        asked = self._not_listed(place)
-        tasks = [self._one_move_away(r, place) for r in asked.tolist()]
+        """Add the sets that an order and its neighbors need; return whether there are any."""
+        position = np.argsort(order)
+        asked = self._not_listed(position)
+        tasks = [self._one_move_away(r, position) for r in asked.tolist()]
         rows = np.repeat(asked, [len(allowed) for allowed, *_ in tasks])
         if not len(rows):
             return False
         with stage("scoring sets of parents"):
-            changed, members, values = self._settle(rows, *map(np.concatenate, zip(*tasks, strict=True)))
+            changed, members, values = self._fit_parents(rows, *map(np.concatenate, zip(*tasks, strict=True)))
         return self._add(self._asked[rows], self._parents(rows, members), values, changed)
 
-    def _not_listed(self, place: Integers) -> Integers:
+    def _not_listed(self, position: Integers) -> Integers:
         """Return the rows of which the order or the sets have changed since this was asked last."""
-        near = np.where(self._near >= 0, place[self._near], self.n)
-        before = (near < place[self._asked][:, None]).sum(axis=1)
+        near = np.where(self._near >= 0, position[self._near], self.n)
+        before = (near < position[self._asked][:, None]).sum(axis=1)
         n_sets = np.diff(self.sets.first)[self._asked]
         now = np.column_stack(
             [np.argsort(near, axis=1, kind="stable"), before, n_sets, (near < self.n).sum(axis=1)]
@@ -297,7 +297,7 @@ class OnDemand:
         self._listed = now
         return np.flatnonzero(changed)
 
-    def _one_move_away(self, r: int, place: Integers) -> tuple[Sets, Sets, Floats]:
+    def _one_move_away(self, r: int, position: Integers) -> tuple[Sets, Sets, Floats]:
         """List who may be parents of a variable that moves, and if one of the others passes it.
 
         Returns masks of these, and the best known set within each with its score. Leaves out what was
@@ -305,9 +305,9 @@ class OnDemand:
         """
         v, near = self._asked[r], self._near[r][self._near[r] >= 0]
         masks = self._masks(self.sets, v, near)
-        in_order = np.argsort(place[near])
+        in_order = np.argsort(position[near])
         bits = BITS[in_order]
-        before = np.searchsorted(place[near[in_order]], place[v])
+        before = np.searchsorted(position[near[in_order]], position[v])
         beginnings = np.append(np.uint64(0), np.cumsum(bits))
         here = beginnings[before]
         own = masks[_first_within(masks, here[None])]
@@ -319,7 +319,7 @@ class OnDemand:
         begin = _first_within(masks, allowed)
         return allowed, masks[begin], self.sets.scores[self.sets.first[v] + begin]
 
-    def _settle(
+    def _fit_parents(
         self, rows: Integers, allowed: Sets, members: Sets, values: Floats
     ) -> tuple[Mask, Sets, Floats]:
         """Add or drop one member at a time until neither raises the score; all sets side by side.
@@ -418,12 +418,12 @@ class OnDemand:
         if self._hiding is None:
             return
         owners = self._outside[:, 0]
-        place = np.argsort(owners, kind="stable")
-        start = np.searchsorted(owners[place], np.arange(self.n + 1))
+        position = np.argsort(owners, kind="stable")
+        start = np.searchsorted(owners[position], np.arange(self.n + 1))
 
         def others(v: int) -> Integers:
             """Return the candidates of v, and who may become one, without descendants of v."""
-            own = self._outside[place[start[v] : start[v + 1]], 1]
+            own = self._outside[position[start[v] : start[v + 1]], 1]
             found = np.append(self.candidates[self.start[v] : self.start[v + 1]], own)
             pairs = np.column_stack([np.full(len(found), v), found])
             return found[self._rules.allows(found, pairs[:, 0]) & ~_is_below(pairs, parents, order)]
@@ -452,8 +452,8 @@ class OnDemand:
         self._hopeful[changed[v]] = False
         states = np.append(self._test.configurations(np.arange(self.n)[:, None]), 1.0)
         configurations = product_of_columns(states[parents])
-        room = np.where(changed & ((parents >= 0).sum(axis=1) < self._limits), configurations, np.inf)
-        return np.flatnonzero(room[v] <= self._test.max_configurations(v, u))
+        max_sizes = np.where(changed & ((parents >= 0).sum(axis=1) < self._limits), configurations, np.inf)
+        return np.flatnonzero(max_sizes[v] <= self._test.max_configurations(v, u))
 
     def _gain(self, pairs: Integers, parents: Integers) -> Mask:
         """Return for which pairs (v, u) the score rises if u becomes a parent of v."""
@@ -548,6 +548,6 @@ def _is_below(pairs: Integers, parents: Integers, order: Integers) -> Mask:
             for v in sets[u] if reached else ():
                 below[v] |= reached
         at = np.flatnonzero((number >= first) & (number < first + BELOW_AT_ONCE))
-        places = zip(pairs[at, 0].tolist(), (number[at] - first).tolist(), strict=True)
-        found[at] = [below[v] >> i & 1 for v, i in places]
+        positions = zip(pairs[at, 0].tolist(), (number[at] - first).tolist(), strict=True)
+        found[at] = [below[v] >> i & 1 for v, i in positions]
     return found

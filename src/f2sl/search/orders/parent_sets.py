@@ -130,7 +130,7 @@ class _Level:
     """
 
     owners: Integers
-    places: Integers
+    positions: Integers
     scores: Floats
     best: Floats
     useful: np.ndarray
@@ -138,17 +138,17 @@ class _Level:
     @property
     def keys(self) -> Integers:
         """Number that identifies each set, (m,) int64."""
-        return _keys(self.owners, self.places)
+        return _keys(self.owners, self.positions)
 
 
-def _keys(owners: Integers, places: Integers) -> Integers:
+def _keys(owners: Integers, positions: Integers) -> Integers:
     """Return one number of each set: the bits of its variable, then six for each member's place.
 
     Numbers can be sorted and bisected as whole arrays, where rows would need a lexicographic sort. Of sets
     of the same size, the order of the keys is that of (owner, places).
     """
     keys = owners.copy()
-    for column in places.T:
+    for column in positions.T:
         keys = keys * MOST_CANDIDATES + column
     return keys
 
@@ -245,10 +245,10 @@ def _with_required(found: ParentSets, required: list[Integers]) -> ParentSets:
     extra = [required[v] for v in owners[:n_sets].tolist()]
     members = np.concatenate([found.members, *extra]).astype(np.int64)
     sets = number[np.repeat(np.concatenate([np.arange(n_sets)] * 2), [*sizes, *map(len, extra)])]
-    place = np.lexsort((members, sets))
+    position = np.lexsort((members, sets))
     first = np.concatenate([[0], np.cumsum(np.bincount(owners, minlength=n))])
     start = np.concatenate([[0], np.cumsum(np.bincount(sets, minlength=len(order)))])
-    return ParentSets(first, start, members[place], scores[order])
+    return ParentSets(first, start, members[position], scores[order])
 
 
 def _levels(
@@ -266,8 +266,8 @@ def _levels(
     singles = families.score_all(owners, candidates[:, None]) + prior
     # From here on `candidates` are the shortened lists, and places are places in these.
     start, candidates, owners, singles = _best_singles(n, owners, candidates, singles)
-    places = (np.arange(len(candidates)) - start[owners])[:, None]
-    level = _level(none, owners, places, singles)
+    positions = (np.arange(len(candidates)) - start[owners])[:, None]
+    level = _level(none, owners, positions, singles)
     yield level, candidates[:, None]
     degrees = np.diff(start)
     for size in range(2, most + 1):
@@ -275,12 +275,12 @@ def _levels(
         # where neither does alone.
         extended = np.ones(len(owners), np.bool_) if size == 2 else level.useful
         base = _best_sets(level, extended, width)
-        owners, places = _extended(owners[base], places[base], degrees)
+        owners, positions = _extended(owners[base], positions[base], degrees)
         if not len(owners):
             return
-        members = candidates[start[owners][:, None] + places]
+        members = candidates[start[owners][:, None] + positions]
         scores = families.score_all(owners, members) + prior * size
-        level = _level(level, owners, places, scores)
+        level = _level(level, owners, positions, scores)
         yield level, members
 
 
@@ -305,7 +305,7 @@ def best_of_each(owners: Integers, scores: Floats, most: int) -> Integers:
     return np.sort(order[rank < most])
 
 
-def _level(below: _Level, owners: Integers, places: Integers, scores: Floats) -> _Level:
+def _level(below: _Level, owners: Integers, positions: Integers, scores: Floats) -> _Level:
     """Return a level: compare scored sets with their scored subsets of one member less.
 
     A subset that was not scored was not in the beam, and does not count.
@@ -314,21 +314,21 @@ def _level(below: _Level, owners: Integers, places: Integers, scores: Floats) ->
     # one, `at` is moved to the last, which then does not match.
     keys_below = below.keys
     best_subset = np.full(len(owners), -np.inf)
-    for left_out in range(places.shape[1]):
-        wanted = _keys(owners, np.delete(places, left_out, axis=1))
+    for left_out in range(positions.shape[1]):
+        wanted = _keys(owners, np.delete(positions, left_out, axis=1))
         at = np.minimum(np.searchsorted(keys_below, wanted), len(keys_below) - 1)
         best_subset = np.where(keys_below[at] == wanted, np.maximum(best_subset, below.best[at]), best_subset)
     useful = scores > best_subset + RELATIVE_TOLERANCE * np.maximum(1.0, np.abs(scores))
-    return _Level(owners, places, scores, np.maximum(scores, best_subset), useful)
+    return _Level(owners, positions, scores, np.maximum(scores, best_subset), useful)
 
 
 def _best_sets(level: _Level, among: Mask, width: int) -> Integers:
     """Return the places of the `width` best sets of each variable among some, which are then extended."""
-    places = np.flatnonzero(among)
-    return places[best_of_each(level.owners[places], level.scores[places], width)]
+    positions = np.flatnonzero(among)
+    return positions[best_of_each(level.owners[positions], level.scores[positions], width)]
 
 
-def _extended(owners: Integers, places: Integers, degrees: Integers) -> tuple[Integers, Integers]:
+def _extended(owners: Integers, positions: Integers, degrees: Integers) -> tuple[Integers, Integers]:
     """Return owners and places of all sets with one member more than one of these.
 
     Each set comes once, in ascending order of keys, as a level needs it. `degrees` has the number of
@@ -338,8 +338,8 @@ def _extended(owners: Integers, places: Integers, degrees: Integers) -> tuple[In
     n_candidates = degrees[owners]
     which = np.repeat(np.arange(len(n_candidates)), n_candidates)
     added = np.arange(len(which)) - np.repeat(np.cumsum(n_candidates) - n_candidates, n_candidates)
-    new = (places[which] != added[:, None]).all(axis=1)
-    larger = np.sort(np.column_stack([places[which], added])[new], axis=1)
+    new = (positions[which] != added[:, None]).all(axis=1)
+    larger = np.sort(np.column_stack([positions[which], added])[new], axis=1)
     owners = owners[which][new]
     _, at = np.unique(_keys(owners, larger), return_index=True)
     return owners[at], larger[at]

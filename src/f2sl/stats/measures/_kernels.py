@@ -13,7 +13,7 @@ from f2sl._jit import Array, inner, int64, kernel
 from f2sl.data.memory._kernels import WORDS_PER_BLOCK, occurring_cells, tile_of_pairs
 
 Pairs = tuple[Array, Array, Array]
-Room = tuple[Array, Array, Array]
+Workspace = tuple[Array, Array, Array]
 Terms = tuple[Array, Array, bool, float, float, Array, Array, bool]
 """See `keep_pairs`."""
 
@@ -264,7 +264,7 @@ def search_tiles(
     tiles: Array,
     terms: Terms,
     begin: int,
-    room: Room,
+    workspace: Workspace,
     tally: Array,
     kept: Pairs,
 ) -> tuple[int, int]:
@@ -298,7 +298,7 @@ def search_tiles(
         Number of the first tile that is left to do, because `kept` may have no room for it; and of the pairs
         kept.
     """
-    count_room, packed_room, sum_room = room
+    count_space, packed_space, sum_space = workspace
     found = int64(0)
     for t in range(begin, len(tiles)):
         rows, columns, skip = _tile(order, tiles[t])
@@ -316,10 +316,10 @@ def search_tiles(
             for j in range(width):
                 column_margins[b, j] = margins[margin_start[columns[j]] + b]
         shape = (height, inner_rows, inner_columns, width)
-        counts = count_room[: height * width * inner_rows * inner_columns].reshape(shape)
+        counts = count_space[: height * width * inner_rows * inner_columns].reshape(shape)
         packed_shape = (inner_columns, WORDS_PER_BLOCK, width)
-        packed = packed_room[: inner_columns * WORDS_PER_BLOCK * width].reshape(packed_shape)
-        sums = sum_room[: height * width].reshape((height, width))
+        packed = packed_space[: inner_columns * WORDS_PER_BLOCK * width].reshape(packed_shape)
+        sums = sum_space[: height * width].reshape((height, width))
         tile_of_pairs(planes, plane_start, rows, columns, skip, packed, counts)
         pair_sums(counts, row_margins, column_margins, skip, terms[0], sums)
         found = keep_pairs(sums, skip, rows, columns, terms, tally, found, kept)
@@ -335,12 +335,12 @@ def search_whole_tiles(
     tiles: Array,
     terms: Terms,
     begin: int,
-    room: Room,
+    workspace: Workspace,
     tally: Array,
     kept: Pairs,
 ) -> tuple[int, int]:
     """Do what `search_tiles` does for pairs with gaps, whose last states' cells follow from no margin."""
-    count_room, packed_room, sum_room = room
+    count_space, packed_space, sum_space = workspace
     found = int64(0)
     for t in range(begin, len(tiles)):
         rows, columns, skip = _tile(order, tiles[t])
@@ -348,10 +348,10 @@ def search_whole_tiles(
         if found + height * width > len(kept[2]):
             return t, found
         k_row, k_column = cardinalities[rows[0]], cardinalities[columns[0]]
-        counts = count_room[: height * width * k_row * k_column].reshape((height, k_row, k_column, width))
+        counts = count_space[: height * width * k_row * k_column].reshape((height, k_row, k_column, width))
         packed_shape = (k_column, WORDS_PER_BLOCK, width)
-        packed = packed_room[: k_column * WORDS_PER_BLOCK * width].reshape(packed_shape)
-        sums = sum_room[: 4 * height * width].reshape((4, height, width))
+        packed = packed_space[: k_column * WORDS_PER_BLOCK * width].reshape(packed_shape)
+        sums = sum_space[: 4 * height * width].reshape((4, height, width))
         tile_of_pairs(planes, plane_start, rows, columns, skip, packed, counts)
         whole_tables(counts, skip, terms[0], sums)
         found = keep_whole(sums, skip, rows, columns, terms, tally, found, kept)
@@ -366,7 +366,7 @@ def search_tiles_by_codes(
     tiles: Array,
     terms: Terms,
     begin: int,
-    room: Room,
+    workspace: Workspace,
     tally: Array,
     kept: Pairs,
 ) -> tuple[int, int]:
@@ -376,14 +376,14 @@ def search_tiles_by_codes(
     counts of its cells that occur (`occurring_cells`), and sums; all else as in `search_tiles`.
     """
     # The table's counts are int32, which halves the memory that is written at random.
-    table, cells, sum_room = room
+    table, cells, sum_space = workspace
     found = int64(0)
     for t in range(begin, len(tiles)):
         rows, columns, skip = _tile(order, tiles[t])
         height, width = len(rows), len(columns)
         if found + height * width > len(kept[2]):
             return t, found
-        sums = sum_room[: height * width].reshape((height, width))
+        sums = sum_space[: height * width].reshape((height, width))
         for i in range(height):
             x, k_x = codes[rows[i]], cardinalities[rows[i]]
             for j in range(skip[i], width):
@@ -404,7 +404,7 @@ def search_whole_tiles_by_codes(
     tiles: Array,
     terms: Terms,
     begin: int,
-    room: Room,
+    workspace: Workspace,
     tally: Array,
     kept: Pairs,
 ) -> tuple[int, int]:
@@ -412,14 +412,14 @@ def search_whole_tiles_by_codes(
 
     room : `table` and `margins` as in `whole_table_by_codes`, and sums.
     """
-    table, margins, sum_room = room
+    table, margins, sum_space = workspace
     found = int64(0)
     for t in range(begin, len(tiles)):
         rows, columns, skip = _tile(order, tiles[t])
         height, width = len(rows), len(columns)
         if found + height * width > len(kept[2]):
             return t, found
-        sums = sum_room[: 4 * height * width].reshape((4, height, width))
+        sums = sum_space[: 4 * height * width].reshape((4, height, width))
         for i in range(height):
             x, k_x = codes[rows[i]], cardinalities[rows[i]]
             for j in range(skip[i], width):

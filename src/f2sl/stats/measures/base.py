@@ -78,8 +78,8 @@ class WalkOverPairs:
             ends = np.full(len(smaller), target), np.full(len(larger), target)
             return self._kept(np.concatenate([smaller, ends[1]]), np.concatenate([ends[0], larger]))
         parts = []
-        for place, v in enumerate(chosen.tolist()):
-            later = chosen[place + 1 :]
+        for position, v in enumerate(chosen.tolist()):
+            later = chosen[position + 1 :]
             parts.append(self._kept(np.full(len(later), v), later))
             if advance is not None:
                 advance(1.0 / len(chosen))
@@ -88,7 +88,7 @@ class WalkOverPairs:
     def _kept(self, first: Integers, second: Integers) -> FoundPairs:
         """Compute the values of some pairs and keep those above the threshold."""
         if self.rules is not None:
-            allowed = self.rules.allows_link(first, second)
+            allowed = self.rules.allows_adjacency(first, second)
             first, second = first[allowed], second[allowed]
         values = np.empty(0)
         if len(first):

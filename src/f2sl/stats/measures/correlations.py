@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
-from f2sl.data.column import NUMBER
+from f2sl.data.column import CONTINUOUS
 from f2sl.data.engines import FoundPairs
 from f2sl.stats.answers import TOLERANCE
 from f2sl.stats.conditioning import LARGEST
@@ -31,7 +31,7 @@ from f2sl.stats.measures.base import Measure, PairSearch
 class OfCorrelations(Measure):
     """Base of the measures that are functions of the correlation, growing with its absolute value."""
 
-    kinds = (NUMBER,)
+    kinds = (CONTINUOUS,)
     requires = "of"
 
     def of(self, correlations: Floats) -> Floats:

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
-from f2sl.data.column import MIXED, NUMBER, STATES
+from f2sl.data.column import CONTINUOUS, DISCRETE, MIXED
 from f2sl.data.engines import CodeTiles, CountingEngine, FoundPairs, PlaneTiles, Queries, Tables
 from f2sl.data.memory._kernels import WORDS_PER_BLOCK
 from f2sl.stats import _kernels as sum_kernels
@@ -157,7 +157,7 @@ class StatesMI(SU):
 class MI(Measure):
     """Mutual information in nats: of states by their counts, of numbers by their correlation."""
 
-    kinds = (STATES, NUMBER, MIXED)
+    kinds = (DISCRETE, CONTINUOUS, MIXED)
     unit = "MI in nats"
 
     def values(self, data: Any, first: Integers, second: Integers) -> Floats:
@@ -268,7 +268,7 @@ class PairValues:
 
     def __call__(self, tables: Tables) -> Floats:
         """Return one value for each table of two variables; for each three tables if values are missing."""
-        if tables.gaps:
+        if tables.missing:
             cells, rows, columns = sums_of_tables(tables, self.table)[0].reshape(-1, 3).T
             return self.of_whole(cells, rows, columns, tables.totals[::3])
         sums, _ = sums_of_tables(tables, self.table)
@@ -340,7 +340,7 @@ class PairsAbove(PairValues):
             arrays = *planes, tiles.margins, tiles.margin_start
             return self._search(_kernels.search_tiles, arrays, some, counts, packed)
 
-        return _by_gaps(search, tiles)
+        return _by_missing(search, tiles)
 
     def of_code_tiles(self, tiles: CodeTiles) -> FoundPairs:
         """Do the same for pairs that are counted sample by sample."""
@@ -355,10 +355,10 @@ class PairsAbove(PairValues):
             cells = np.empty(tiles.codes.shape[1] + 1, np.int64)
             return self._search(_kernels.search_tiles_by_codes, (tiles.codes,), some, table, cells)
 
-        return _by_gaps(search, tiles)
+        return _by_missing(search, tiles)
 
     def _search(
-        self, kernel: Callable[..., tuple[int, int]], arrays: tuple[Any, ...], some: Tiles, *room: Any
+        self, kernel: Callable[..., tuple[int, int]], arrays: tuple[Any, ...], some: Tiles, *workspace: Any
     ) -> FoundPairs:
         """Call a kernel until it has done all tiles; it stops when the space for pairs is used up."""
         sums = np.empty(4 * some.pairs.max(), np.int64)
@@ -367,7 +367,7 @@ class PairsAbove(PairValues):
         given = *arrays, some.cardinalities, some.order, some.tiles, self._terms
         while done < len(some.tiles):
             kept = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size)
-            done, found = kernel(*given, done, (*room, sums), tally, kept)
+            done, found = kernel(*given, done, (*workspace, sums), tally, kept)
             parts.append([of_all[:found].copy() for of_all in kept])
         first, second, values = (np.concatenate(of_all) for of_all in zip(*parts, strict=True))
         return FoundPairs(first, second, values, tally)
@@ -375,21 +375,22 @@ class PairsAbove(PairValues):
     def of_tables(self, tables: Tables) -> FoundPairs:
         """Keep pairs among tables of two variables."""
         values = self(tables)
-        at = tables.queries.start[:-1][:: 3 if tables.gaps else 1]
+        at = tables.queries.start[:-1][:: 3 if tables.missing else 1]
         first, second = tables.queries.variables[at], tables.queries.variables[at + 1]
         above = values[:, None] > self.thresholds[self.classes[first], self.classes[second]]
         keep = above[:, -1]
         return FoundPairs(first[keep], second[keep], values[keep], above.sum(axis=0))
 
 
-def _by_gaps(search: Callable[[Tiles, bool], FoundPairs], tiles: PlaneTiles | CodeTiles) -> FoundPairs:
+def _by_missing(search: Callable[[Tiles, bool], FoundPairs], tiles: PlaneTiles | CodeTiles) -> FoundPairs:
     """Search the tiles whose pairs are complete, then those with gaps."""
     top, left = tiles.order[tiles.tiles[:, 0]], tiles.order[tiles.tiles[:, 2]]
-    whole = tiles.gaps[top] | tiles.gaps[left]
+    whole = tiles.missing[top] | tiles.missing[left]
     parts = (
-        (Tiles(tiles.cardinalities, tiles.order, tiles.tiles[whole == gaps]), gaps) for gaps in (False, True)
+        (Tiles(tiles.cardinalities, tiles.order, tiles.tiles[whole == missing]), missing)
+        for missing in (False, True)
     )
-    return FoundPairs.joined([search(some, gaps) for some, gaps in parts if len(some.tiles)])
+    return FoundPairs.joined([search(some, missing) for some, missing in parts if len(some.tiles)])
 
 
 def measured(information: Sums, both: Sums, unit: float | None) -> Floats:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
-from f2sl.data.column import MIXED, NUMBER, STATES
+from f2sl.data.column import CONTINUOUS, DISCRETE, MIXED
 from f2sl.data.engines import FoundPairs
 from f2sl.data.mixed.engine import MixedFormula
 from f2sl.stats.answers import TOLERANCE
@@ -89,7 +89,7 @@ class RatiosOver:
 class Explained(Measure):
     """1 - exp(-2 I) of the mutual information I: the analogue of r^2 for columns of any kinds."""
 
-    kinds = (STATES, NUMBER, MIXED)
+    kinds = (DISCRETE, CONTINUOUS, MIXED)
     unit = "1 - exp(-2 MI)"
 
     def values(self, data: Any, first: Integers, second: Integers) -> Floats:

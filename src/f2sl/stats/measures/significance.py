@@ -127,7 +127,7 @@ class SignificantPairs:
             with stage("measuring all pairs once more") as advance_again:
                 found, p_values = self._walk([in_doubt], n_pairs, advance_again)
         significant = found.part(p_values <= benjamini_hochberg(p_values, n_pairs, self._level))
-        significant = significant.linkable(self._rules) if self._rules else significant
+        significant = significant.allowed_neighbors(self._rules) if self._rules else significant
         return FoundPairs(significant.first, significant.second, self._values(significant))
 
     def _walk(

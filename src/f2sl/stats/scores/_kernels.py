@@ -161,10 +161,10 @@ def bdeu_gains(
     for v in children:
         depth, n_columns, cells = 0, 0, 1.0 * cardinalities[v]
         there = plane_start[v] >= 0
-        for place in range(start[v], start[v + 1]):
-            u = others[place]
+        for position in range(start[v], start[v + 1]):
+            u = others[position]
             there = there and plane_start[u] >= 0
-            if present[place]:
+            if present[position]:
                 depth += 1
                 cells *= cardinalities[u]
             else:
@@ -190,16 +190,16 @@ def bdeu_gains(
         depth, n_free, n_planes = 0, 0, 0
         if 2 * known.used[0] > len(known.sizes):
             known.used[0] = 0
-            for place in range(len(known.sizes)):
-                known.sizes[place] = 0.0
-        for place in range(start[v], start[v + 1]):
-            u = others[place]
-            if present[place]:
+            for position in range(len(known.sizes)):
+                known.sizes[position] = 0.0
+        for position in range(start[v], start[v + 1]):
+            u = others[position]
+            if present[position]:
                 parents[depth], state[depth] = u, 0
                 size *= cardinalities[u]
                 depth += 1
                 continue
-            free[n_free], states[n_free], total[n_free] = place, cardinalities[u], 0
+            free[n_free], states[n_free], total[n_free] = position, cardinalities[u], 0
             n_free += 1
             for b in range(cardinalities[u] - 1):
                 for w in range(n_words):
@@ -207,7 +207,7 @@ def bdeu_gains(
                 n_planes += 1
         for i in range(n_free):
             more = size * states[i]
-            by_cells[i], by_groups[i] = _place_of(more * k, known), _place_of(more, known)
+            by_cells[i], by_groups[i] = _position_of(more * k, known), _position_of(more, known)
         for cell in range(int(size) * k):
             table[cell] = 0
         # `state` is an odometer, as in `_count_by_planes`; configurations without samples are passed over.
@@ -256,36 +256,36 @@ def bdeu_gains(
         for i in range(n_free):
             gain[free[i]] = total[i] * known.unit - own[v]
         low = int64(1)
-        for place in range(start[v + 1] - 1, start[v] - 1, -1):
-            if present[place]:
-                own_states = cardinalities[others[place]]
+        for position in range(start[v + 1] - 1, start[v] - 1, -1):
+            if present[position]:
+                own_states = cardinalities[others[position]]
                 high = int(size) // (low * own_states)
-                gain[place] = _score_of(table, high, own_states, low, k, known) - own[v]
+                gain[position] = _score_of(table, high, own_states, low, k, known) - own[v]
                 low *= own_states
         scored += 1 + start[v + 1] - start[v]
     return scored
 
 
 @plain_inner
-def _place_of(size: float, known: Terms) -> int:
+def _position_of(size: float, known: Terms) -> int:
     """Return the row of a size in the table of terms; insert it if it is new."""
     sizes, terms = known.sizes, known.terms
-    place = int(size) % len(sizes)
-    while sizes[place] != size:
-        if sizes[place] == 0.0:
-            sizes[place] = size
+    position = int(size) % len(sizes)
+    while sizes[position] != size:
+        if sizes[position] == 0.0:
+            sizes[position] = size
             known.used[0] += 1
             for n in range(terms.shape[1]):
-                terms[place, n] = UNKNOWN
-            terms[place, 0] = 0
+                terms[position, n] = UNKNOWN
+            terms[position, 0] = 0
             break
-        place = (place + 1) % len(sizes)
-    return place
+        position = (position + 1) % len(sizes)
+    return position
 
 
 @plain_inner
 def _add_terms(
-    counts: Array, n: int, states: Array, places: Array, sign: int, known: Terms, total: Array
+    counts: Array, n: int, states: Array, positions: Array, sign: int, known: Terms, total: Array
 ) -> None:
     """Add the terms of the cells of each variable to its total, or subtract them.
 
@@ -302,19 +302,19 @@ def _add_terms(
                 count = counts[j]
                 left -= count
                 j += 1
-            if count < kept and terms[places[i], count] != UNKNOWN:
-                added += terms[places[i], count]
+            if count < kept and terms[positions[i], count] != UNKNOWN:
+                added += terms[positions[i], count]
             else:
-                added += _term(count, places[i], known)
+                added += _term(count, positions[i], known)
         total[i] += sign * added
 
 
 @plain_inner
-def _term(n: int, place: int, known: Terms) -> int:
+def _term(n: int, position: int, known: Terms) -> int:
     """Return the term of a count, for the size at a place."""
-    if n < known.terms.shape[1] and known.terms[place, n] != UNKNOWN:
-        return int(known.terms[place, n])
-    return dirichlet_term(n, known.ess / known.sizes[place], known.terms[place], known.unit)
+    if n < known.terms.shape[1] and known.terms[position, n] != UNKNOWN:
+        return int(known.terms[position, n])
+    return dirichlet_term(n, known.ess / known.sizes[position], known.terms[position], known.unit)
 
 
 @plain_inner
@@ -324,7 +324,7 @@ def _score_of(table: Array, high: int, states: int, low: int, k: int, known: Ter
     table : cells by configuration of the parents before it, its own state, those after it, and child.
     """
     groups = high * low
-    by_cells, by_groups = _place_of(1.0 * groups * k, known), _place_of(1.0 * groups, known)
+    by_cells, by_groups = _position_of(1.0 * groups * k, known), _position_of(1.0 * groups, known)
     total = int64(0)
     for h in range(high):
         for at in range(low):
@@ -394,8 +394,8 @@ def table_sizes(variables: Array, start: Array, cardinalities: Array) -> Array:
     sizes = np.empty(len(start) - 1, np.float64)
     for t in range(len(sizes)):
         size = 1.0
-        for place in range(start[t], start[t + 1]):
-            size *= cardinalities[variables[place]]
+        for position in range(start[t], start[t + 1]):
+            size *= cardinalities[variables[position]]
         if size > LARGEST_EXACT:
             size = 1.0
             for k in np.sort(cardinalities[variables[start[t] : start[t + 1]]]):
@@ -412,15 +412,15 @@ def table_sizes(variables: Array, start: Array, cardinalities: Array) -> Array:
 #
 # The arrays of a tree, owned by `stats/scores/sets.py`, `_SetTree`:
 #
-#   keys      (2 * room,) int64   variable << 32 | parent node; -1 where a slot is free
-#   nodes     (2 * room,) int32   node of each key
-#   parents   (room,) int32       parent of each node
-#   smallest  (room,) int32       smallest variable of each node's set, the one that its parent lacks
-#   used      int                 number of nodes, at most `room`
+#   keys      (2 * capacity,) int64   variable << 32 | parent node; -1 where a slot is free
+#   nodes     (2 * capacity,) int32   node of each key
+#   parents   (capacity,) int32       parent of each node
+#   smallest  (capacity,) int32       smallest variable of each node's set, the one that its parent lacks
+#   used      int                 number of nodes, at most `capacity`
 #
-# There are twice as many slots as nodes, so at least half are free and probing ends soon. `room` is a power
-# of two, so that a mask replaces the remainder. When the room may not suffice, kernels stop and say how far
-# they came; the driver doubles the arrays and calls again.
+# There are twice as many slots as nodes, so at least half are free and probing ends soon. `capacity` is a
+# power of two, so that a mask replaces the remainder. When the capacity may not suffice, kernels stop and say
+# how far they came; the driver doubles the arrays and calls again.
 
 
 @inner
@@ -518,15 +518,15 @@ def find_subsets(
     members : (k,) int64, ascending; masks : (m, ceil(k / 64)) int64, bit i & 63 of word i >> 6 stands for
     member i; found : (m,) int64, output. Returns as `find_lattices` does.
     """
-    for place in range(first, len(masks)):
+    for position in range(first, len(masks)):
         if used + len(members) > len(parents):
-            return place, used
+            return position, used
         node = 0
         for i in range(len(members) - 1, -1, -1):
-            if masks[place, i >> 6] >> (i & 63) & 1:
+            if masks[position, i >> 6] >> (i & 63) & 1:
                 node = _child(keys, nodes, parents, smallest, used, node, members[i])
                 used = max(used, node + 1)
-        found[place] = node
+        found[position] = node
     return len(masks), used
 
 
@@ -547,9 +547,9 @@ def list_members(parents: Array, smallest: Array, asked: Array) -> tuple[Array, 
         start[t + 1] = start[t] + n
     variables = np.empty(start[-1], np.int64)
     for t in range(len(asked)):
-        node, place = asked[t], start[t + 1]
+        node, position = asked[t], start[t + 1]
         while node != 0:
-            place -= 1
-            variables[place] = smallest[node]
+            position -= 1
+            variables[position] = smallest[node]
             node = parents[node]
     return variables, start

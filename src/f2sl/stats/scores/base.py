@@ -168,9 +168,9 @@ class AvailableFamilies:
         True for variables with missing values.
     """
 
-    def __init__(self, compare: Callable[[Queries, Integers], Compared], gaps: Mask) -> None:
+    def __init__(self, compare: Callable[[Queries, Integers], Compared], missing: Mask) -> None:
         self._compare = compare
-        self._gaps: list[bool] = gaps.tolist()
+        self._missing: list[bool] = missing.tolist()
         self._known: dict[Family, float] = {}
 
     def __call__(self, queries: Queries) -> Floats:
@@ -179,7 +179,7 @@ class AvailableFamilies:
         families = [tuple(variables[a:b]) for a, b in pairwise(queries.start.tolist())]
         waiting = [family for family in families if family not in known]
         large = (family for family in waiting if len(family) > MOST_TRIED + 1)
-        singles = {(v, family[-1]) for family in large for v in family[:-1] if self._gaps[v]}
+        singles = {(v, family[-1]) for family in large for v in family[:-1] if self._missing[v]}
         if unknown := sorted(singles - known.keys()):
             self(Queries.of(unknown))
         # By the number of parents with gaps, each family with the families without one of these, by its
@@ -187,13 +187,13 @@ class AvailableFamilies:
         levels: list[dict[Family, dict[int, Family]]] = [{}]
         while waiting:
             family = waiting.pop()
-            places = [place for place, v in enumerate(family[:-1]) if self._gaps[v]]
-            levels += [{} for _ in range(len(places) + 1 - len(levels))]
-            level = levels[len(places)]
+            positions = [position for position, v in enumerate(family[:-1]) if self._missing[v]]
+            levels += [{} for _ in range(len(positions) + 1 - len(levels))]
+            level = levels[len(positions)]
             if family not in level:
-                if len(places) > MOST_TRIED:
-                    places = [min(places, key=lambda i: known[family[i], family[-1]])]
-                level[family] = {i: family[:i] + family[i + 1 :] for i in places}
+                if len(positions) > MOST_TRIED:
+                    positions = [min(positions, key=lambda i: known[family[i], family[-1]])]
+                level[family] = {i: family[:i] + family[i + 1 :] for i in positions}
                 waiting += [smaller for smaller in level[family].values() if smaller not in known]
         for level in filter(None, levels):
             self._score_level(level)

@@ -32,7 +32,7 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl.data.available import AvailableMoments
-from f2sl.data.column import NUMBER
+from f2sl.data.column import CONTINUOUS
 from f2sl.data.engines import Queries
 from f2sl.data.moments import Moments
 from f2sl.stats.conditioning import COLLINEAR, eliminated, eliminated_each
@@ -60,7 +60,7 @@ class LinearForm(NamedTuple):
 class GaussianScore(Score):
     """Base of the scores of real numbers."""
 
-    kinds = (NUMBER,)
+    kinds = (CONTINUOUS,)
     requires = "of_families"
 
     tolerance = 0.0
@@ -102,7 +102,7 @@ class GaussianScore(Score):
         """Prepare the score to score families on an engine's correlations."""
         moments: Moments = engine.moments
         if isinstance(moments, AvailableMoments):
-            available = AvailableFamilies(partial(self._compared, moments), moments.gaps)
+            available = AvailableFamilies(partial(self._compared, moments), moments.missing)
             return FamilyScores(available, self.edge_log_prior)
         matrix = self.matrix(moments.correlations, moments.n_rows)
 
@@ -153,7 +153,7 @@ class GaussianBIC(GaussianScore):
 
     def bind(self, engine: Any) -> FamilyScores:
         """Prepare the score to score families on an engine's correlations."""
-        if not engine.moments.any_gaps:
+        if not engine.moments.any_missing:
             return super().bind(engine)
         from f2sl.stats.scores.mixed import DegenerateGaussianBIC
 

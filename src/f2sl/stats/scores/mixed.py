@@ -4,7 +4,7 @@ All add up over the families of a network, and higher is better.
 
 ==========  ====================================================================================
 "dg-bic"    maximum log likelihood of the degenerate Gaussian - log(N) / 2 for each parameter: numbers and
-            indicator columns of states, jointly normal (Andrews, Ramsey and Cooper 2019)
+            indicator discrete columns, jointly normal (Andrews, Ramsey and Cooper 2019)
 "cg-bic"    the same of conditional Gaussian variables (Andrews, Ramsey and Cooper 2018;
             :mod:`f2sl.stats.grouped`)
 ==========  ====================================================================================
@@ -79,30 +79,30 @@ class ConditionalGaussianBIC(Score):
 
     def families(self, data: MixedEngine, children: Integers, parents: Integers) -> Floats:
         """Return the log score of each family."""
-        if data.any_gaps:
+        if data.any_missing:
             return self.bind(data).score_all(children, parents)
         return self.of_complete(data, children, parents)
 
     def bind(self, engine: MixedEngine) -> FamilyScores:
         """Prepare the score to score families on an engine's data."""
-        if not engine.any_gaps:
+        if not engine.any_missing:
             return super().bind(engine)
-        available = AvailableFamilies(partial(self._compared, engine), engine.gaps)
+        available = AvailableFamilies(partial(self._compared, engine), engine.missing)
         return FamilyScores(available, self.edge_log_prior)
 
     def _compared(self, data: MixedEngine, queries: Queries, left_out: Integers) -> Compared:
         """Score families with and without one parent, on the same samples."""
         found = Compared(*np.zeros((3, len(queries))))
         sizes = np.diff(queries.start)
-        without_gaps = ~np.maximum.reduceat(data.gaps[queries.variables], queries.start[:-1])
-        without_gaps &= data.any_complete
-        for size in np.unique(sizes[without_gaps]):
-            own = np.flatnonzero(without_gaps & (sizes == size))
-            members = data.complete_place[queries.variables[queries.start[own][:, None] + np.arange(size)]]
+        without_missing = ~np.maximum.reduceat(data.missing[queries.variables], queries.start[:-1])
+        without_missing &= data.any_complete
+        for size in np.unique(sizes[without_missing]):
+            own = np.flatnonzero(without_missing & (sizes == size))
+            members = data.complete_position[queries.variables[queries.start[own][:, None] + np.arange(size)]]
             found.score[own] = self.of_complete(data.complete, members[:, -1], members[:, :-1])
             found.share[own] = 1.0
-        for size in np.unique(sizes[~without_gaps]):
-            own = np.flatnonzero(~without_gaps & (sizes == size))
+        for size in np.unique(sizes[~without_missing]):
+            own = np.flatnonzero(~without_missing & (sizes == size))
             members = queries.variables[queries.start[own][:, None] + np.arange(size)]
             found.score[own], rows = self.on_rows(data, members[:, -1], members[:, :-1], members[:, :0])
             found.share[own] = rows / data.n_rows
@@ -125,7 +125,9 @@ class ConditionalGaussianBIC(Score):
         both = ~none & ~alone
         for score, some in ((BIC(), none), (GaussianBIC(), alone)):
             if some.any():
-                scores[some] = score.families(data, data.place[children[some]], data.place[parents[some]])
+                scores[some] = score.families(
+                    data, data.position[children[some]], data.position[parents[some]]
+                )
         if both.any():
             scores[both] = self._of_both(data, children[both], parents[both])
         return scores
@@ -142,7 +144,7 @@ class ConditionalGaussianBIC(Score):
             some = of_states & (n_states == size)
             own = parents[some]
             own = own[~data.is_number[own]].reshape(len(own), size)
-            scores[some] += BIC().families(data, data.place[children[some]], data.place[own])
+            scores[some] += BIC().families(data, data.position[children[some]], data.position[own])
         return np.where(np.isnan(scores), -np.inf, scores)
 
     def of_numbers(self, data: MixedEngine, sets: Integers, also: Integers | None = None) -> Floats:
@@ -150,7 +152,7 @@ class ConditionalGaussianBIC(Score):
         formula = LikelihoodByGroup.on(data, self.weight)
         part = GaussianParts(data, formula).of(sets, also)
         parameters = formula.parameters(part.numbers, part.configurations)
-        penalty = np.log(np.maximum(part.rows, 1)) if data.any_gaps else math.log(data.n_rows)
+        penalty = np.log(np.maximum(part.rows, 1)) if data.any_missing else math.log(data.n_rows)
         return np.asarray(part.log_likelihood - 0.5 * penalty * parameters)
 
     def on_rows(
@@ -235,7 +237,7 @@ class _Columns:
         log_all, log_parents, of_all, of_parents, rows, squares, least = found.T
         rows = np.where(least > 0.0, rows, 0.0)
         units, numbers = np.zeros(len(children)), data.is_number[children] & (rows > 0)
-        own = scaling.unit[data.place[children[numbers]]]
+        own = scaling.unit[data.position[children[numbers]]]
         units[numbers] = -0.5 * rows[numbers] * np.log(squares[numbers] / rows[numbers] * own * own)
         sizes = of_all.astype(np.int64), of_parents.astype(np.int64)
         return cls(log_all, log_parents, *sizes, rows, squares, units)
@@ -291,5 +293,5 @@ def log_units(data: MixedEngine | AvailableMoments, children: Integers) -> Float
         return np.asarray(-0.5 * data.n_rows * np.log(data.variances[children]))
     result = np.zeros(len(children))
     numbers = data.is_number[children]
-    result[numbers] = -0.5 * data.n_rows * np.log(data.moments.variances[data.place[children[numbers]]])
+    result[numbers] = -0.5 * data.n_rows * np.log(data.moments.variances[data.position[children[numbers]]])
     return result

@@ -117,8 +117,8 @@ class SetScores:
         self.n_sets = 0
         # By the sets' numbers in the tree, and as long as the tree has room.
         self._tree = _SetTree()
-        self._values: Integers = np.full(self._tree.room, UNKNOWN, np.int64)
-        self._occupied: NDArray[np.int32] = np.zeros(self._tree.room, np.int32)
+        self._values: Integers = np.full(self._tree.capacity, UNKNOWN, np.int64)
+        self._occupied: NDArray[np.int32] = np.zeros(self._tree.capacity, np.int32)
         self.formula = score.set_formula(engine)
         self.unit = self.formula.unit
         self._values[0] = int(self.formula(_everything(engine))[0, 0])
@@ -171,8 +171,8 @@ class SetScores:
 
     def _count(self, nodes: Integers) -> None:
         """Count the sets among `nodes`, numbers of the tree, that have no value yet."""
-        if len(self._values) < self._tree.room:
-            more = self._tree.room - len(self._values)
+        if len(self._values) < self._tree.capacity:
+            more = self._tree.capacity - len(self._values)
             self._values = np.concatenate([self._values, np.full(more, UNKNOWN)])
             self._occupied = np.concatenate([self._occupied, np.zeros(more, np.int32)])
         # In the order of their numbers, most sets begin with the same variables as the one before, which
@@ -238,13 +238,13 @@ class _SetTree:
     """
 
     def __init__(self) -> None:
-        self.room = 1 << 12
+        self.capacity = 1 << 12
         """Number of sets that there is room for, a power of two."""
         self._used = 1
-        self._keys: Integers = np.full(2 * self.room, -1, np.int64)
-        self._nodes: Nodes = np.zeros(2 * self.room, np.int32)
-        self._parents: Nodes = np.zeros(self.room, np.int32)
-        self._smallest: Nodes = np.zeros(self.room, np.int32)
+        self._keys: Integers = np.full(2 * self.capacity, -1, np.int64)
+        self._nodes: Nodes = np.zeros(2 * self.capacity, np.int32)
+        self._parents: Nodes = np.zeros(self.capacity, np.int32)
+        self._smallest: Nodes = np.zeros(self.capacity, np.int32)
 
     def lattices(self, members: Integers) -> Integers:
         """Return the numbers of all subsets of each row of `members`, (m, 2^k) int64."""
@@ -277,12 +277,12 @@ class _SetTree:
     def _grow(self, least: int) -> None:
         """At least double the size of the tree, with space for `least` more sets."""
         # Nodes keep their numbers. Slots of the hash table depend on its size, so all keys are entered again.
-        room = self.room
-        while room < self._used + least or room == self.room:
-            room *= 2
-        more = np.zeros(room - self.room, np.int32)
+        capacity = self.capacity
+        while capacity < self._used + least or capacity == self.capacity:
+            capacity *= 2
+        more = np.zeros(capacity - self.capacity, np.int32)
         self._parents = np.concatenate([self._parents, more])
         self._smallest = np.concatenate([self._smallest, more])
-        keys, nodes = np.full(2 * room, -1, np.int64), np.zeros(2 * room, np.int32)
+        keys, nodes = np.full(2 * capacity, -1, np.int64), np.zeros(2 * capacity, np.int32)
         _kernels.put_again(keys, nodes, self._keys, self._nodes)
-        self._keys, self._nodes, self.room = keys, nodes, room
+        self._keys, self._nodes, self.capacity = keys, nodes, capacity

@@ -40,7 +40,7 @@ class TableScore(Score):
         counts, formula = engine.counts, FamilyFormula(self, LogTable(engine.n_rows))
         if counts.presence.any:
             compare = partial(_compared, counts, formula)
-            return FamilyScores(AvailableFamilies(compare, counts.presence.gaps), self.edge_log_prior)
+            return FamilyScores(AvailableFamilies(compare, counts.presence.missing), self.edge_log_prior)
 
         def evaluate(queries: Queries) -> Floats:
             return np.asarray(counts.evaluate(queries, formula)[:, 0])

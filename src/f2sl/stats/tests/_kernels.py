@@ -212,7 +212,7 @@ def tests_until_decided(
     # source[p] (-1: none), and the planes of variable v are sorted[place[v]:]. `used` lists these variables.
     begins = np.zeros(widest * widest + 1, np.int64)
     source = np.empty(64 * most_words, np.int64)
-    place, used = np.full(len(cardinalities), -1), np.empty(len(cardinalities), np.int64)
+    position, used = np.full(len(cardinalities), -1), np.empty(len(cardinalities), np.int64)
     sorted_planes = joint
     running = np.zeros(most_words + 1, np.int64)
     # occurs[0, place[v] + state] has a bit for each state of X that occurs together with a state of v,
@@ -233,8 +233,8 @@ def tests_until_decided(
         while last < n_tests and queries[last, depth] == x and queries[last, depth + 1] == y:
             for level in range(depth):
                 v = queries[last, level]
-                if place[v] < 0:
-                    place[v], used[n_used] = n_planes, v
+                if position[v] < 0:
+                    position[v], used[n_used] = n_planes, v
                     n_used += 1
                     n_planes += cardinalities[v]
             last += 1
@@ -250,7 +250,7 @@ def tests_until_decided(
             for i in range(n_used):
                 v = used[i]
                 for s in range(cardinalities[v]):
-                    _sort_plane(planes, plane_start[v] + s, source, sorted_planes, place[v] + s)
+                    _sort_plane(planes, plane_start[v] + s, source, sorted_planes, position[v] + s)
         if n_planes > occurs.shape[1]:
             occurs = np.empty((2, n_planes), np.uint64)
         known = depth * (last - first) >= TESTS_PER_OCCURRENCE * n_used
@@ -258,10 +258,10 @@ def tests_until_decided(
             v = used[i]
             for s in range(cardinalities[v]):
                 plane = plane_start[v] + s
-                occurs[0, place[v] + s] = _occurring(planes, plane, plane_start[x], k_x, known)
-                occurs[1, place[v] + s] = _occurring(planes, plane, plane_start[y], k_y, known)
+                occurs[0, position[v] + s] = _occurring(planes, plane, plane_start[x], k_x, known)
+                occurs[1, position[v] + s] = _occurring(planes, plane, plane_start[y], k_y, known)
         held = sorted_planes if is_sorted else planes
-        held_at = place if is_sorted else plane_start
+        held_at = position if is_sorted else plane_start
         few, paired = k_x * k_y * n_words // WORDS_PER_SAMPLE, False
         there[0] = 64 * words
         for t in range(first, last):
@@ -276,7 +276,7 @@ def tests_until_decided(
                 in_x, in_y = ~np.uint64(0) >> np.uint64(64 - k_x), ~np.uint64(0) >> np.uint64(64 - k_y)
                 for level in range(depth):
                     v = queries[t, level]
-                    at = place[v] + by_size[margin_start[v] + state[level]]
+                    at = position[v] + by_size[margin_start[v] + state[level]]
                     in_x &= occurs[0, at]
                     in_y &= occurs[1, at]
                 bounds[stratum] = max(popcount(in_x) - 1, 0) * max(popcount(in_y) - 1, 0)
@@ -344,7 +344,7 @@ def tests_until_decided(
                 statistics[t] = np.nan
             freedom[t] = degrees
         for i in range(n_used):
-            place[used[i]] = -1
+            position[used[i]] = -1
         first = last
 
 
@@ -482,8 +482,8 @@ def g2_of_runs(
         while last < n_tests:
             y = queries[last, depth + 1]
             same = n_columns + cardinalities[y] <= most
-            for place in range(depth + 1):
-                same = same and queries[last, place] == query[place]
+            for position in range(depth + 1):
+                same = same and queries[last, position] == query[position]
             if not same:
                 break
             n_columns += cardinalities[y]

@@ -5,11 +5,11 @@ that is required. It is asked many questions at once, all with as many variables
 
 >>> from scipy.stats import spearmanr
 >>> class Spearman(CITest):
-...     kinds = ("number",)
+...     kinds = ("continuous",)
 ...
 ...     def p_values(self, data, x, y, given):
 ...         if given.shape[1]:
-...             return np.full(len(x), np.nan)  # unreliable: says nothing given other variables
+...             return np.full(len(x), np.nan)  # inconclusive: says nothing given other variables
 ...         return np.array([spearmanr(data.column(a), data.column(b)).pvalue for a, b in zip(x, y)])
 
 A test that can do better than one p-value after another, or knows before counting which tests would be
@@ -43,8 +43,8 @@ from f2sl.data.engines import (
 )
 from f2sl.stats.answers import (
     DEPENDENT,
+    INCONCLUSIVE,
     INDEPENDENT,
-    UNRELIABLE,
     Answers,
     IndependenceTest,
     as_numbers,
@@ -94,7 +94,7 @@ class CITest(Configured):
     ) -> IndependenceTest:
         """Prepare the test to answer questions about an engine's data at the level `alpha`.
 
-        `without_freedom` is the answer of tables without degrees of freedom, "independent" or "unreliable",
+        `without_freedom` is the answer of tables without degrees of freedom, "independent" or "inconclusive",
         and `samples_per_cell` the number of samples that tables need. Tests without cells ignore both.
         """
         return ByPValues(self, engine, alpha)
@@ -117,7 +117,7 @@ class BoundTest:
         self.engine = engine
         self.alpha = alpha
         self.n_tests = 0
-        self.n_unreliable = 0
+        self.n_inconclusive = 0
 
     @property
     def n_variables(self) -> int:
@@ -129,7 +129,7 @@ class BoundTest:
         raise NotImplementedError
 
     def answer(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.int8]:
-        """Answer each question with DEPENDENT, INDEPENDENT or UNRELIABLE."""
+        """Answer each question with DEPENDENT, INDEPENDENT or INCONCLUSIVE."""
         return self.ask(x, y, given).answer
 
     def max_configurations(self, x: Integers, y: Integers) -> Floats:
@@ -159,12 +159,12 @@ class ByPValues(BoundTest):
             asked = np.minimum(x, y), np.maximum(x, y), np.sort(given, axis=1)
             found = self.test.p_values(self.engine, *asked)
             p_values = as_numbers("p_values", found, x.shape, self.test)
-        unreliable = np.isnan(p_values)
+        inconclusive = np.isnan(p_values)
         answers = np.where(p_values > self.alpha, INDEPENDENT, DEPENDENT).astype(np.int8)
-        answers[unreliable] = UNRELIABLE
+        answers[inconclusive] = INCONCLUSIVE
         strengths = np.asarray(np.round(-np.log10(np.maximum(p_values, TINIEST_P)), STRENGTH_DIGITS), float)
         self.n_tests += len(x)
-        self.n_unreliable += int(unreliable.sum())
+        self.n_inconclusive += int(inconclusive.sum())
         return Answers(answers, p_values, np.full(len(x), np.nan), strengths)
 
 
@@ -202,7 +202,7 @@ class TableTest(ByCells):
         Level of significance.
     formula : TableFormula
         From tables to statistics and degrees of freedom.
-    without_freedom : {"independent", "unreliable"}
+    without_freedom : {"independent", "inconclusive"}
         Answer of a test without degrees of freedom: within each stratum one of the two variables does
         not vary, so that nothing speaks against independence, nor for it.
     samples_per_cell : float, optional
@@ -226,7 +226,7 @@ class TableTest(ByCells):
         self.formula = EnoughRows(formula, self.samples_per_cell) if engine.presence.any else formula
 
     def answer(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.int8]:
-        """Answer each question with DEPENDENT, INDEPENDENT or UNRELIABLE."""
+        """Answer each question with DEPENDENT, INDEPENDENT or INCONCLUSIVE."""
         return self._answers(x, y, given, self._formula_of_answers())[0]
 
     def ask(self, x: Integers, y: Integers, given: Integers, enough: Floats | None = None) -> Answers:
@@ -252,20 +252,20 @@ class TableTest(ByCells):
         self, x: Integers, y: Integers, given: Integers, formula: TableFormula
     ) -> tuple[NDArray[np.int8], NDArray[np.bool_], tuple[Floats, Floats, Floats]]:
         """Return all answers, which tests were reliable, and the numbers of these as `measure` does."""
-        answers = np.full(len(x), UNRELIABLE, np.int8)
+        answers = np.full(len(x), INCONCLUSIVE, np.int8)
         reliable = self.reliable(x, y, given)
         if not reliable.all():
             x, y, given = x[reliable], y[reliable], given[reliable]
         statistic, freedom, p_values = self.measure(x, y, given, formula)
         said = ~np.isnan(statistic)
-        if self.without_freedom == "unreliable":
+        if self.without_freedom == "inconclusive":
             said &= freedom > 0
         if not said.all():
             reliable[reliable] = said
             statistic, freedom, p_values = statistic[said], freedom[said], p_values[said]
         answers[reliable] = np.where(p_values > self.alpha, INDEPENDENT, DEPENDENT)
         self.n_tests += len(answers)
-        self.n_unreliable += len(answers) - len(statistic)
+        self.n_inconclusive += len(answers) - len(statistic)
         return answers, reliable, (statistic, freedom, p_values)
 
     def measure(

@@ -20,10 +20,10 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl.data.available import AvailableMoments
-from f2sl.data.column import NUMBER
+from f2sl.data.column import CONTINUOUS
 from f2sl.data.engines import FoundPairs
 from f2sl.data.moments import Moments
-from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers
+from f2sl.stats.answers import DEPENDENT, INCONCLUSIVE, INDEPENDENT, Answers
 from f2sl.stats.conditioning import LARGEST, available_correlations, partial_correlations
 from f2sl.stats.measures.significance import MARGIN
 from f2sl.stats.tests.base import BindingTest, BoundTest, strengths
@@ -48,7 +48,7 @@ class FisherZ(BindingTest):
     True
     """
 
-    kinds = (NUMBER,)
+    kinds = (CONTINUOUS,)
 
     def bind(
         self,
@@ -84,7 +84,7 @@ class CorrelationTest(BoundTest):
             correlations = partial_correlations(self.engine, x, y, given)
         answers = z_answers(correlations, freedom, self.alpha)
         self.n_tests += len(x)
-        self.n_unreliable += int((answers.answer == UNRELIABLE).sum())
+        self.n_inconclusive += int((answers.answer == INCONCLUSIVE).sum())
         return answers
 
     def max_configurations(self, x: Integers, y: Integers) -> Floats:
@@ -99,7 +99,7 @@ class CorrelationTest(BoundTest):
 
 def z_answers(correlations: Floats, freedom: int | Floats, alpha: float) -> Answers:
     """Answer from partial correlations and degrees of freedom; NaN is inconclusive."""
-    answers = np.full(len(correlations), UNRELIABLE, np.int8)
+    answers = np.full(len(correlations), INCONCLUSIVE, np.int8)
     numbers = np.full((3, len(correlations)), np.nan)
     reliable = ~np.isnan(correlations)
     if reliable.any():

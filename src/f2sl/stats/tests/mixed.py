@@ -45,7 +45,7 @@ from f2sl.data.engines import FoundPairs, Queries
 from f2sl.data.mixed.engine import MixedEngine, MixedFormula
 from f2sl.data.moments import DIGITS as MOMENTS_DIGITS
 from f2sl.stats import _kernels
-from f2sl.stats.answers import DEPENDENT, INDEPENDENT, UNRELIABLE, Answers
+from f2sl.stats.answers import DEPENDENT, INCONCLUSIVE, INDEPENDENT, Answers
 from f2sl.stats.conditioning import COLLINEAR, LARGEST, QUESTIONS_PER_PIECE, shared_sets
 from f2sl.stats.grouped import GaussianParts, LikelihoodByGroup
 from f2sl.stats.measures.significance import MARGIN
@@ -106,7 +106,7 @@ class BoundMixedTest(ByCells):
 
     def ask(self, x: Integers, y: Integers, given: Integers, enough: Floats | None = None) -> Answers:
         """Answer each question, with p-value, statistic and strength."""
-        found = np.full(len(x), UNRELIABLE, np.int8)
+        found = np.full(len(x), INCONCLUSIVE, np.int8)
         numbers = np.full((3, len(x)), np.nan)
         for test, part, asked in self._parts(x, y, given):
             if test is None:
@@ -119,8 +119,8 @@ class BoundMixedTest(ByCells):
         return Answers(found, *numbers)
 
     def answer(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.int8]:
-        """Answer each question with DEPENDENT, INDEPENDENT or UNRELIABLE."""
-        found = np.full(len(x), UNRELIABLE, np.int8)
+        """Answer each question with DEPENDENT, INDEPENDENT or INCONCLUSIVE."""
+        found = np.full(len(x), INCONCLUSIVE, np.int8)
         for test, part, asked in self._parts(x, y, given):
             found[part] = self._ask_both(*asked).answer if test is None else test.answer(*asked)
         self._count(found)
@@ -128,7 +128,7 @@ class BoundMixedTest(ByCells):
 
     def _count(self, answers: NDArray[np.int8]) -> None:
         self.n_tests += len(answers)
-        self.n_unreliable += int((answers == UNRELIABLE).sum())
+        self.n_inconclusive += int((answers == INCONCLUSIVE).sum())
 
     def _parts(
         self, x: Integers, y: Integers, given: Integers
@@ -140,7 +140,7 @@ class BoundMixedTest(ByCells):
         parts: list[Any] = []
         for test, part in ((self._of_states, none), (self._of_numbers, alone)):
             if part.any():
-                parts.append((test, part, tuple(engine.place[asked[part]] for asked in (x, y, given))))
+                parts.append((test, part, tuple(engine.position[asked[part]] for asked in (x, y, given))))
         both = ~none & ~alone
         if both.any():
             # The same question asked in another way is the same question.
@@ -150,37 +150,39 @@ class BoundMixedTest(ByCells):
 
     def _ask_both(self, x: Integers, y: Integers, given: Integers) -> Answers:
         """Answer questions about both kinds."""
-        answers = np.full(len(x), UNRELIABLE, np.int8)
+        answers = np.full(len(x), INCONCLUSIVE, np.int8)
         numbers = np.full((3, len(x)), np.nan)
-        told = self.reliable(x, y, given)
-        if self.engine.any_gaps and told.any():
-            asked = np.column_stack([given, x, y])[told]
+        conclusive = self.reliable(x, y, given)
+        if self.engine.any_missing and conclusive.any():
+            asked = np.column_stack([given, x, y])[conclusive]
             needed = self.samples_per_cell * self.configurations(asked)
-            told[told] = self.engine.complete_rows(asked) >= needed
-        statistic, freedom = self.test.statistics(self.engine, x[told], y[told], given[told])
+            conclusive[conclusive] = self.engine.complete_rows(asked) >= needed
+        statistic, freedom = self.test.statistics(
+            self.engine, x[conclusive], y[conclusive], given[conclusive]
+        )
         some = freedom > 0  # not where it is NaN
-        told[told] = some
+        conclusive[conclusive] = some
         statistic, freedom = np.maximum(statistic[some], 0.0), freedom[some]
         p_values = chi_squared_tail(statistic, freedom)
-        answers[told] = np.where(p_values > self.alpha, INDEPENDENT, DEPENDENT)
-        numbers[:, told] = p_values, statistic, strengths(statistic, freedom, p_values)
+        answers[conclusive] = np.where(p_values > self.alpha, INDEPENDENT, DEPENDENT)
+        numbers[:, conclusive] = p_values, statistic, strengths(statistic, freedom, p_values)
         return Answers(answers, *numbers)
 
 
 class DegenerateGaussian(MixedTest):
-    """Likelihood-ratio test of columns of numbers and of states' indicators, taken to be jointly normal."""
+    """Likelihood-ratio test of continuous columns and of states' indicators, taken to be jointly normal."""
 
     def statistics(
         self, engine: MixedEngine, x: Integers, y: Integers, given: Integers
     ) -> tuple[Floats, Floats]:
         """Return statistic and degrees of freedom; NaN where Z determines X or Y."""
-        if engine.any_gaps:
+        if engine.any_missing:
             sets = np.column_stack([given, x, y])
-            own = engine.gaps[sets].any(axis=1)
+            own = engine.missing[sets].any(axis=1)
             result = np.empty((2, len(x)))
             result[:, own] = self._on_own_rows(engine, sets[own])
             if not own.all():
-                asked = (engine.complete_place[part[~own]] for part in (x, y, given))
+                asked = (engine.complete_position[part[~own]] for part in (x, y, given))
                 result[:, ~own] = self.statistics(engine.complete, *asked)
             return result[0], result[1]
         matrix, start = engine.embedded.correlations, engine.embedded.start
@@ -198,12 +200,12 @@ class DegenerateGaussian(MixedTest):
     def _on_own_rows(engine: MixedEngine, sets: Integers) -> tuple[Floats, Floats]:
         """Answer questions from the samples that have all of their variables: Z, X and Y, a row each."""
         found = np.empty((len(sets), 5))
-        for distinct, own, of_set, places in shared_sets(sets, engine.n_variables):
-            found[own] = _log_ratios(engine, distinct, of_set, places)
+        for distinct, own, of_set, positions in shared_sets(sets, engine.n_variables):
+            found[own] = _log_ratios(engine, distinct, of_set, positions)
         return _bartlett_statistics(found[:, 4], *found[:, :4].T)
 
 
-def _log_ratios(engine: MixedEngine, sets: Integers, of_set: Integers, places: Integers) -> Floats:
+def _log_ratios(engine: MixedEngine, sets: Integers, of_set: Integers, positions: Integers) -> Floats:
     """Return log ratio, ranks and samples of questions about sets of variables, in the order of the sets."""
     assert engine.moments.scaling is not None  # a mixed engine's moments are those of a table
     how = engine.moments.scaling.coarse_unit, 10.0**MOMENTS_DIGITS, COLLINEAR
@@ -213,7 +215,7 @@ def _log_ratios(engine: MixedEngine, sets: Integers, of_set: Integers, places: I
 
     def piece(first: int) -> None:
         part = slice(first, first + QUESTIONS_AT_ONCE)
-        _kernels.log_ratios_of_sums(*asked, of_set[part], places[part], *how, result[part])
+        _kernels.log_ratios_of_sums(*asked, of_set[part], positions[part], *how, result[part])
 
     for _ in engine.threads.map(piece, range(0, len(of_set), QUESTIONS_AT_ONCE)):
         pass
@@ -249,13 +251,13 @@ class ConditionalGaussian(MixedTest):
         statistic, freedom = np.zeros(len(x)), np.zeros(len(x))
         # All four on the same samples, where some are missing.
         for sign, members, others in ((1, (x, y), ()), (-1, (x,), (y,)), (-1, (y,), (x,)), (1, (), (x, y))):
-            also = np.column_stack(others) if others and engine.any_gaps else None
+            also = np.column_stack(others) if others and engine.any_missing else None
             part = parts.of(np.column_stack([*members, given]), also)
             statistic += sign * part.log_likelihood
             freedom += sign * formula.parameters(part.numbers, part.occurring)
         statistic *= 2.0
         states = ~engine.is_number[x] & ~engine.is_number[y]
-        if states.any() and engine.any_gaps:
+        if states.any() and engine.any_missing:
             found = _g2_on_own_rows(engine, x[states], y[states], given[states])
             statistic[states] += found[:, 0]
             freedom[states] += found[:, 1]
@@ -268,7 +270,7 @@ class ConditionalGaussian(MixedTest):
                 some = states & (n_given == size)
                 own = given[some]
                 own = own[~engine.is_number[own]].reshape(len(own), size)
-                answers = test.measure(*(engine.place[v] for v in (x[some], y[some], own)))
+                answers = test.measure(*(engine.position[v] for v in (x[some], y[some], own)))
                 statistic[some] += answers[0]
                 freedom[some] += answers[1]
         return statistic, freedom

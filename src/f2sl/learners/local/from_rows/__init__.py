@@ -83,16 +83,16 @@ class FromRows:
         """Find the best networks with the candidates in turn, until the surroundings change."""
         from f2sl.learners.local.from_rows import _kernels
 
-        turns = problems.turns
+        trial = problems.trial
         parents = np.zeros(problems.members.shape[1], np.int64)
         with self._tools() as (tally, _):
             tried = _kernels.try_in_turn(
                 tally,
                 *self._asked(problems),
-                problems.mask(turns.around.near),
-                problems.mask(turns.around.spouses),
-                turns.with_spouses,
-                turns.near_is_settled,
+                problems.mask(trial.around.near),
+                problems.mask(trial.around.spouses),
+                trial.with_spouses,
+                trial.near_is_final,
                 worth_of_ties,
                 rules,
                 parents,
@@ -103,7 +103,7 @@ class FromRows:
         """Climb to networks with the candidates in turn; return None if a family is too large."""
         from f2sl.learners.local.from_rows import _kernels
 
-        turns = problems.turns
+        trial = problems.trial
         k = problems.members.shape[1]
         arrows = np.empty((k, k), np.bool_)
         with self._tools() as (tally, families):
@@ -112,10 +112,10 @@ class FromRows:
                 families,
                 *self._asked(problems),
                 self._alone[problems.members].sum(axis=1),
-                np.isin(problems.around, list(turns.around.near)),
-                np.isin(problems.around, list(turns.around.spouses)),
-                turns.with_spouses,
-                turns.near_is_settled,
+                np.isin(problems.around, list(trial.around.near)),
+                np.isin(problems.around, list(trial.around.spouses)),
+                trial.with_spouses,
+                trial.near_is_final,
                 k if max_parents is None else max_parents,
                 self._random(k * k),
                 arrows,
@@ -128,8 +128,8 @@ class FromRows:
     def _asked(self, problems: Problems) -> tuple[Integers, Integers, Integers, int, Integers, Integers]:
         """Return what both kernels take first."""
         around = problems.around
-        target = int(np.searchsorted(around, problems.turns.target))
-        return self._codes, self._states, around, target, problems.candidates, problems.candidate_place
+        target = int(np.searchsorted(around, problems.trial.target))
+        return self._codes, self._states, around, target, problems.candidates, problems.candidate_position
 
     @contextmanager
     def _tools(self) -> Iterator[tuple[Tally, Families]]:

@@ -81,17 +81,17 @@ class Patterns(NamedTuple):
 
 
 @plain_inner
-def place_of_size(size: float, tally: Tally) -> int:
+def position_of_size(size: float, tally: Tally) -> int:
     """Return the place of a size in the cache of terms; clear the place if another size has it."""
     sizes, terms = tally.sizes, tally.terms
     mantissa, exponent = math.frexp(size)
-    place = (int(mantissa * 1048576.0) * 77 + exponent) & (len(sizes) - 1)
-    if sizes[place] != size:
-        sizes[place] = size
+    position = (int(mantissa * 1048576.0) * 77 + exponent) & (len(sizes) - 1)
+    if sizes[position] != size:
+        sizes[position] = size
         for n in range(terms.shape[1]):
-            terms[place, n] = UNKNOWN
-        terms[place, 0] = 0
-    return place
+            terms[position, n] = UNKNOWN
+        terms[position, 0] = 0
+    return position
 
 
 @plain_inner
@@ -105,7 +105,7 @@ def term_of(n: int, size: float, own: Array, tally: Tally) -> int:
 @plain_inner
 def total(counts: Array, n_groups: int, size: float, tally: Tally) -> int:
     """Return the value of a set of this size from the samples of its groups."""
-    own = tally.terms[place_of_size(size, tally)]
+    own = tally.terms[position_of_size(size, tally)]
     value = int64(0)
     for g in range(n_groups):
         value += term_of(counts[g], size, own, tally)
@@ -130,7 +130,7 @@ def split(
     whether groups and counts are changed.
     """
     k, usual, column = patterns.states[v], patterns.usual[v], patterns.columns[v]
-    cells, labels, own = tally.cells, tally.labels, tally.terms[place_of_size(size, tally)]
+    cells, labels, own = tally.cells, tally.labels, tally.terms[position_of_size(size, tally)]
     # The cell of a group's usual state counts all samples that leave the group.
     for i in range(patterns.n_unusual[v]):
         p = patterns.unusual[v, i]
@@ -180,7 +180,7 @@ def copy_groups(patterns: Patterns, n_groups: int, groups: Array, counts: Array,
 
 
 @inner
-def room_for(k: int, n_rows: int) -> Patterns:
+def capacity_for(k: int, n_rows: int) -> Patterns:
     """Return room for the patterns of k variables."""
     return Patterns(
         np.empty((k, n_rows), np.int32),
@@ -217,7 +217,7 @@ def distinct(codes: Array, cardinalities: Array, members: Array, tally: Tally, p
 
 @inner
 def with_candidate(
-    column: Array, states: int, place: int, known: Patterns, tally: Tally, patterns: Patterns
+    column: Array, states: int, position: int, known: Patterns, tally: Tally, patterns: Patterns
 ) -> None:
     """Split the patterns of the others by the candidate.
 
@@ -226,12 +226,12 @@ def with_candidate(
     """
     keys, k = tally.keys, len(patterns.states)
     n = refine(column, states, False, tally.rows[0], tally.numbers, keys, tally.rows[1])
-    patterns.states[place] = states
+    patterns.states[position] = states
     for p in range(n):
-        patterns.columns[place, p] = keys[p] % states
+        patterns.columns[position, p] = keys[p] % states
         keys[p] //= states
     for i in range(k - 1):
-        v = i + (i >= place)
+        v = i + (i >= position)
         patterns.states[v] = known.states[i]
         for p in range(n):
             patterns.columns[v, p] = known.columns[i, keys[p]]
@@ -318,18 +318,18 @@ def fill_lattice(
 
 @inner
 def differs(
-    linked: int, co_parents: int, near: int, spouses: int, with_spouses: bool, near_is_settled: bool
+    linked: int, co_parents: int, near: int, spouses: int, with_spouses: bool, near_is_final: bool
 ) -> bool:
-    """Return whether the target's neighbours or spouses, as masks, have changed in a way that counts."""
-    if near_is_settled:
+    """Return whether the target's neighbors or spouses, as masks, have changed in a way that counts."""
+    if near_is_final:
         return bool(co_parents & ~near != spouses)
     return bool(linked != near or (with_spouses and co_parents != spouses))
 
 
 @inner
-def insert(mask: int, place: int) -> int:
+def insert(mask: int, position: int) -> int:
     """Insert a bit that is 0 at a place of a mask: bits from there on move up by one."""
-    low = (1 << place) - 1
+    low = (1 << position) - 1
     return (mask & low) | (mask & ~low) << 1
 
 
@@ -354,11 +354,11 @@ def try_in_turn(
     around: Array,
     target: int,
     candidates: Array,
-    places: Array,
+    positions: Array,
     near: int,
     spouses: int,
     with_spouses: bool,
-    near_is_settled: bool,
+    near_is_final: bool,
     worth_of_ties: int,
     rules: Array,
     parents: Array,
@@ -390,7 +390,7 @@ def try_in_turn(
     """
     k, n_rows = len(parents), codes.shape[1]
     half = 1 << (k - 1)
-    known, patterns = room_for(k, n_rows), room_for(k, n_rows)
+    known, patterns = capacity_for(k, n_rows), capacity_for(k, n_rows)
     groups, counts = np.empty((k, n_rows), np.int32), np.empty((k, n_rows), np.int64)
     best_of, best = np.empty((k, half), np.int64), np.empty(2 * half, np.int64)
     values, without, joined = np.empty(2 * half, np.int64), np.empty(half, np.int64), np.empty(half, np.int64)
@@ -403,7 +403,7 @@ def try_in_turn(
     fill_lattice(order, int64(1), 1.0, known, tally, groups, counts, without)
     tried = int64(0)
     for c in range(len(candidates)):
-        candidate, place = candidates[c], places[c]
+        candidate, position = candidates[c], positions[c]
         size = float(cardinalities[candidate])
         tried += 1
         with_candidate(codes[candidate], cardinalities[candidate], int64(k - 1), known, tally, patterns)
@@ -413,17 +413,17 @@ def try_in_turn(
         fill_lattice(order, n, size, patterns, tally, groups, counts, joined)
         # Number by places, and tell ties apart by the links to the target, as `tell_ties_apart` does.
         for mask in range(half):
-            whole, there = insert(mask, place), mask >> target & 1
-            links = worth_of_ties * (popcount(np.uint64(mask)) - 1)
-            values[whole] = 32 * without[mask] + there * links
-            values[whole | 1 << place] = 32 * joined[mask] + there * (links + worth_of_ties)
+            whole, there = insert(mask, position), mask >> target & 1
+            adjacencies = worth_of_ties * (popcount(np.uint64(mask)) - 1)
+            values[whole] = 32 * without[mask] + there * adjacencies
+            values[whole | 1 << position] = 32 * joined[mask] + there * (adjacencies + worth_of_ties)
         for v in range(k):
             best_parents(values, v, rules[c], best_of[v])
         best_order(best_of, best)
         read_off(values, rules[c], best_of, best, parents)
-        linked, co_parents = sees(parents, target + (place <= target))
+        linked, co_parents = sees(parents, target + (position <= target))
         if differs(
-            linked, co_parents, insert(near, place), insert(spouses, place), with_spouses, near_is_settled
+            linked, co_parents, insert(near, position), insert(spouses, position), with_spouses, near_is_final
         ):
             return tried
     parents[0] = -1
@@ -459,36 +459,36 @@ class Families(NamedTuple):
 
 
 @plain_inner
-def place_of_family(v: int, parents: Array, members: Array, families: Families) -> int:
+def position_of_family(v: int, parents: Array, members: Array, families: Families) -> int:
     """Return the place of a family in the cache of gains; clear the place if another family has it.
 
     v : the child; parents : (k,) bool, both of a problem whose variables are `members`, (k,) int64.
     """
     child, gains = members[v], families.gains
-    place, n_parents = families.hashes[1, child], int64(0)
+    position, n_parents = families.hashes[1, child], int64(0)
     for u in range(len(members)):
         if parents[u]:
-            place ^= families.hashes[0, members[u]]
+            position ^= families.hashes[0, members[u]]
             n_parents += 1
-    place &= len(families.child) - 1
-    own = families.parents[place]
+    position &= len(families.child) - 1
+    own = families.parents[position]
     # The same family if all of these parents are there, and no others.
-    same, there = families.child[place] == child, int64(0)
+    same, there = families.child[position] == child, int64(0)
     if same:
         for word in own:
             there += popcount(np.uint64(word))
         for u in range(len(members)):
             same = same and (not parents[u] or own[members[u] >> 6] >> (members[u] & 63) & 1 == 1)
     if not same or there != n_parents:
-        families.child[place] = child
+        families.child[position] = child
         for word in range(len(own)):
             own[word] = 0
         for u in range(len(members)):
             if parents[u]:
                 own[members[u] >> 6] |= int64(1) << (members[u] & 63)
         for u in range(gains.shape[1]):
-            gains[place, u] = np.nan
-    return int64(place)
+            gains[position, u] = np.nan
+    return int64(position)
 
 
 @plain_inner
@@ -511,7 +511,7 @@ def gains_into(
     """
     # In `groups` are those by the parents, by the parents and v, and, for one parent less, by the others.
     states = patterns.states
-    kept = families.gains[place_of_family(v, parents, members, families)]
+    kept = families.gains[position_of_family(v, parents, members, families)]
     n_parents = int64(0)
     for u in range(len(parents)):
         n_parents += parents[u]
@@ -650,7 +650,7 @@ def best_step(
     marks: Array,
     graphs: Array,
     n_graphs: int,
-    arcs: Array,
+    edges: Array,
     worth: Array,
     top_from: Array,
     seen: Array,
@@ -662,7 +662,7 @@ def best_step(
     k) int64, worth : (2, k * k) float64, top_from : (k,) float64, seen, todo : (words,) int64, scratch.
     """
     k = len(gain)
-    # In `arcs[0]` those of the graph, in `arcs[1]` additions to recent graphs, which are struck out for now.
+    # `edges[0]`: those of the graph; `edges[1]`: additions to recent graphs, which are struck out for now.
     n_present, n_struck = int64(0), int64(0)
     tops = np.full(3, -np.inf)
     # In `top_from` the best addition from each variable: striking one out concerns one row.
@@ -674,7 +674,7 @@ def best_step(
             while rest:
                 v = 64 * w + popcount(np.uint64((rest & -rest) - 1))
                 rest &= rest - 1
-                arcs[0, n_present] = u * k + v
+                edges[0, n_present] = u * k + v
                 worth[0, n_present] = gain[u, v]
                 worth[1, n_present] = gain[u, v] + gain[v, u]
                 tops[DELETE] = max(tops[DELETE], worth[0, n_present])
@@ -697,7 +697,7 @@ def best_step(
             action = DELETE if tops[DELETE] >= floor else REVERSE
             while worth[action - 1, at] < floor:
                 at += 1
-            u, v = arcs[0, at] // k, arcs[0, at] % k
+            u, v = edges[0, at] // k, edges[0, at] % k
         after = mark ^ hashes[u * k + v]
         if action == REVERSE:
             after ^= hashes[v * k + u]
@@ -706,7 +706,7 @@ def best_step(
         toggle(arrows, action, u, v)
         if known:
             if action == ADD:
-                arcs[1, n_struck] = u * k + v
+                edges[1, n_struck] = u * k + v
                 n_struck += 1
         elif action == DELETE:
             break
@@ -725,7 +725,7 @@ def best_step(
             tops[action] = top_of(worth[action - 1, :n_present])
         action = NONE
     for struck in range(n_struck):
-        a, b = arcs[1, struck] // k, arcs[1, struck] % k
+        a, b = edges[1, struck] // k, edges[1, struck] % k
         adding[a, b] = gain[a, b]
     return action, u, v
 
@@ -739,12 +739,12 @@ def climb_in_turn(
     around: Array,
     target: int,
     candidates: Array,
-    candidate_places: Array,
+    candidate_positions: Array,
     starts: Array,
     near: Array,
     spouses: Array,
     with_spouses: bool,
-    near_is_settled: bool,
+    near_is_final: bool,
     max_parents: int,
     hashes: Array,
     best: Array,
@@ -758,7 +758,7 @@ def climb_in_turn(
     starts : (m,) float64
         Score of the empty graph with each candidate.
     near, spouses : (k - 1,) bool
-        Which of those around are the target's neighbours and spouses now.
+        Which of those around are the target's neighbors and spouses now.
     hashes : (k * k,) int64
         Random numbers, one for each arc.
     best : (k, k) bool
@@ -771,7 +771,7 @@ def climb_in_turn(
         something.
     """
     k, n_rows = len(best), codes.shape[1]
-    known, patterns = room_for(k, n_rows), room_for(k, n_rows)
+    known, patterns = capacity_for(k, n_rows), capacity_for(k, n_rows)
     groups, counts = np.empty((3, n_rows), np.int32), np.empty((3, n_rows), np.int64)
     distinct(codes, cardinalities, around, tally, known)
     words = (k + 63) // 64
@@ -780,14 +780,14 @@ def climb_in_turn(
     gain, adding = np.empty((k, k), np.float64), np.empty((k, k), np.float64)
     parents, top_from = np.empty(k, np.bool_), np.empty(k, np.float64)
     marks, graphs = np.empty(TABU_LENGTH, np.int64), np.empty((TABU_LENGTH, k, words), np.int64)
-    arcs, worth = np.empty((2, k * k), np.int64), np.empty((2, k * k), np.float64)
+    edges, worth = np.empty((2, k * k), np.int64), np.empty((2, k * k), np.float64)
     changed_ones = np.empty(k, np.int64)
     for number in range(len(candidates)):
-        candidate, place = candidates[number], candidate_places[number]
-        with_candidate(codes[candidate], cardinalities[candidate], place, known, tally, patterns)
-        members[place] = candidate
+        candidate, position = candidates[number], candidate_positions[number]
+        with_candidate(codes[candidate], cardinalities[candidate], position, known, tally, patterns)
+        members[position] = candidate
         for i in range(k - 1):
-            members[i + (i >= place)] = around[i]
+            members[i + (i >= position)] = around[i]
         for u in range(k):
             for v in range(k):
                 closing[u, v] = best[u, v] = False
@@ -829,7 +829,7 @@ def climb_in_turn(
                 marks,
                 graphs,
                 n_graphs,
-                arcs,
+                edges,
                 worth,
                 top_from,
                 seen,
@@ -865,7 +865,7 @@ def climb_in_turn(
                         best[a, b] = has(arrows, a, b)
             if stalled == MAX_STALL:
                 break
-        if network_differs(best, target, place, near, spouses, with_spouses, near_is_settled):
+        if network_differs(best, target, position, near, spouses, with_spouses, near_is_final):
             return number + 1, True
     return len(candidates), False
 
@@ -874,18 +874,18 @@ def climb_in_turn(
 def network_differs(
     network: Array,
     target: int,
-    place: int,
+    position: int,
     near: Array,
     spouses: Array,
     with_spouses: bool,
-    near_is_settled: bool,
+    near_is_final: bool,
 ) -> bool:
-    """Return whether the target's neighbours or spouses in a network are not those given.
+    """Return whether the target's neighbors or spouses in a network are not those given.
 
     network : (k, k) bool, arrows from row to column; target, near, spouses : without the candidate, which is
     at the place.
     """
-    t = target + (place <= target)
+    t = target + (position <= target)
     for u in range(len(network)):
         if u == t:
             continue
@@ -893,9 +893,9 @@ def network_differs(
         co_parent = False
         for child in range(len(network)):
             co_parent = co_parent or (network[t, child] and network[u, child])
-        known = u - (u > place)
-        was_near, was_spouse = u != place and near[known], u != place and spouses[known]
-        if near_is_settled:
+        known = u - (u > position)
+        was_near, was_spouse = u != position and near[known], u != position and spouses[known]
+        if near_is_final:
             if (co_parent and not linked and not was_near) != was_spouse:
                 return True
         elif linked != was_near or (with_spouses and (co_parent and not linked) != was_spouse):

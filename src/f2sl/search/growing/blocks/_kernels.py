@@ -34,7 +34,7 @@ from f2sl.search.growing.state import (
     SCORE,
     Families,
     Problem,
-    Room,
+    Workspace,
 )
 
 
@@ -69,7 +69,7 @@ def copy_family(source: int, target: int, u: int, families: Families, problem: P
 
 
 @plain_inner
-def _condition(i: int, column: int, u: int, factor: Array, problem: Problem, room: Room) -> None:
+def _condition(i: int, column: int, u: int, factor: Array, problem: Problem, workspace: Workspace) -> None:
     """Make a column the one with number i of u's parents, and update the covariances that it explains.
 
     ``rows[i]`` gets the covariances of all columns with what is left of this one, in units of its standard
@@ -77,14 +77,14 @@ def _condition(i: int, column: int, u: int, factor: Array, problem: Problem, roo
     column x with column b of its own variable, b up to x itself; ``across[a, x]`` that with column a of u.
     """
     first, owner, matrix = problem.blocks.first, problem.blocks.owner, problem.matrix
-    rows, left, across = room.rows, room.left, room.across
+    rows, left, across = workspace.rows, workspace.left, workspace.across
     row = rows[i]
     for j in range(i):
         factor[i, j] = rows[j, column]
     rest = left[column, column - first[owner[column]]]
     scale = 1.0 / np.sqrt(rest) if rest > problem.tolerance * matrix[column, column] else 0.0
     factor[i, i] = scale
-    room.work[0] += i
+    workspace.work[0] += i
     if scale == 0.0:
         for x in range(len(row)):
             row[x] = 0.0
@@ -101,8 +101,8 @@ def _condition(i: int, column: int, u: int, factor: Array, problem: Problem, roo
         of_u, own = row[first[u] + a], across[a]
         for x in range(len(row)):
             own[x] -= of_u * row[x]
-    order = room.order[NOW]
-    for p in range(room.place[NOW, u] + 1):
+    order = workspace.order[NOW]
+    for p in range(workspace.position[NOW, u] + 1):
         start = first[order[p]]
         for x in range(start, first[order[p] + 1]):
             value = row[x]
@@ -161,15 +161,15 @@ def _log_left(d: int, scratch: Array, tolerance: float) -> float:
 
 
 @plain_inner
-def _gain_of(u: int, w: int, least: float, whitening: Array, problem: Problem, room: Room) -> float:
+def _gain_of(u: int, w: int, least: float, whitening: Array, problem: Problem, workspace: Workspace) -> float:
     """Return the gain of w as a further parent of u, or 0 if it is below `least`.
 
-    Reads the covariance of their columns from ``room.between``, (columns of u, columns of w), and what the
-    parents leave of w from ``room.rest_of``, (columns of w, columns of w). Destroys both.
+    Reads the covariance of their columns from ``workspace.between``, (columns of u, columns of w), and
+    what parents leave of w from ``workspace.rest_of``, (columns of w, columns of w). Destroys both.
     """
     first, matrix, tolerance = problem.blocks.first, problem.matrix, problem.tolerance
     du, dw = first[u + 1] - first[u], first[w + 1] - first[w]
-    between, rest, scratch = room.between, room.rest_of, room.scratch
+    between, rest, scratch = workspace.between, workspace.rest_of, workspace.scratch
     price, half = problem.blocks.price[w, u], problem.blocks.half_rows
     # Whiten from the left.
     for b in range(dw):
@@ -222,28 +222,30 @@ def _gain_of(u: int, w: int, least: float, whitening: Array, problem: Problem, r
 
 
 @plain_inner
-def _candidate_gain(u: int, w: int, least: float, families: Families, problem: Problem, room: Room) -> float:
+def _candidate_gain(
+    u: int, w: int, least: float, families: Families, problem: Problem, workspace: Workspace
+) -> float:
     """Return the gain of w as a further parent of u, by the covariances that `_condition` has updated."""
     first = problem.blocks.first
     whitening, dw = families.whitening[NOW, u], first[w + 1] - first[w]
     du = first[u + 1] - first[u]
     if du == 1 and dw == 1:
-        rest = room.left[first[w], 0]
+        rest = workspace.left[first[w], 0]
         if rest <= problem.tolerance * problem.matrix[first[w], first[w]]:
             return 0.0
-        square = (room.across[0, first[w]] * whitening[0]) ** 2 / rest
+        square = (workspace.across[0, first[w]] * whitening[0]) ** 2 / rest
         half = problem.blocks.half_rows
         return float(-half * np.log(max(1.0 - square, problem.tolerance)) - problem.blocks.price[w, u])
     for b in range(dw):
         for a in range(du):
-            room.between[a, b] = room.across[a, first[w] + b]
+            workspace.between[a, b] = workspace.across[a, first[w] + b]
         for h in range(b + 1):
-            room.rest_of[b, h] = room.left[first[w] + b, h]
-    return _gain_of(u, w, least, whitening, problem, room)
+            workspace.rest_of[b, h] = workspace.left[first[w] + b, h]
+    return _gain_of(u, w, least, whitening, problem, workspace)
 
 
 @plain_inner
-def _worst(u: int, families: Families, problem: Problem, room: Room) -> int:
+def _worst(u: int, families: Families, problem: Problem, workspace: Workspace) -> int:
     """Compute the slopes of u's parents; return the one whose removal gains most, or NO_VARIABLE.
 
     Without the columns of parent i, B' P^-1 B more is left of u, where B are the slopes of these columns and
@@ -255,11 +257,11 @@ def _worst(u: int, families: Families, problem: Problem, room: Room) -> int:
     columns = columns_of(u, k, families.parents[NOW], first)
     for i in range(columns - 1, -1, -1):
         for a in range(d):
-            slope = room.rows[i, first[u] + a]
+            slope = workspace.rows[i, first[u] + a]
             for j in range(i + 1, columns):
                 slope -= factor[j, i] * slopes[j * d + a]
             slopes[i * d + a] = slope * factor[i, i]
-    inverse, precision, scratch = room.inverse, room.rest_of, room.scratch
+    inverse, precision, scratch = workspace.inverse, workspace.rest_of, workspace.scratch
     half, best, worst = problem.blocks.half_rows, problem.gain, NO_VARIABLE
     begin = int64(0)
     for i in range(k):
@@ -277,7 +279,7 @@ def _worst(u: int, families: Families, problem: Problem, room: Room) -> int:
                 inverse[b, x] = 0.0 if x < begin + b else value * factor[x, x]
         for a in range(d):
             for c in range(a + 1):
-                scratch[a, c] = room.left[first[u] + a, c]
+                scratch[a, c] = workspace.left[first[u] + a, c]
             scratch[a, d] = matrix[first[u] + a, first[u] + a]
         # The Cholesky factor of P and, by forward substitution, the part that is left in addition.
         for b in range(dw):
@@ -297,13 +299,13 @@ def _worst(u: int, families: Families, problem: Problem, room: Room) -> int:
             for a in range(d):
                 value = slopes[(begin + b) * d + a]
                 for h in range(b):
-                    value -= precision[b, h] * room.between[a, h]
-                room.between[a, b] = value / precision[b, b] if precision[b, b] > 0.0 else 0.0
+                    value -= precision[b, h] * workspace.between[a, h]
+                workspace.between[a, b] = value / precision[b, b] if precision[b, b] > 0.0 else 0.0
         for a in range(d):
             for c in range(a + 1):
                 for b in range(dw):
-                    scratch[a, c] += room.between[a, b] * room.between[c, b]
-        log_left = _whiten(d, tolerance, scratch, room.unused)
+                    scratch[a, c] += workspace.between[a, b] * workspace.between[c, b]
+        log_left = _whiten(d, tolerance, scratch, workspace.unused)
         gain = problem.blocks.price[w, u] - half * (log_left - families.figures[NOW, u, LEFT])
         if gain > best:
             best, worst = gain, int64(i)
@@ -312,11 +314,11 @@ def _worst(u: int, families: Families, problem: Problem, room: Room) -> int:
 
 
 @plain_inner
-def settle(u: int, families: Families, problem: Problem, room: Room) -> None:
+def fit_parents(u: int, families: Families, problem: Problem, workspace: Workspace) -> None:
     """Grow and shrink the parents of u until neither gains, beginning with those that it has."""
     first, matrix, rule = problem.blocks.first, problem.matrix, problem.rule
     parents, factor = families.parents[NOW, u], families.factor[NOW, u]
-    figures, order, position = families.figures[NOW, u], room.order[NOW], room.place[NOW, u]
+    figures, order, position = families.figures[NOW, u], workspace.order[NOW], workspace.position[NOW, u]
     d, n_columns = first[u + 1] - first[u], len(matrix)
     k, known, columns = families.n_parents[NOW, u], int64(0), int64(0)
     for left_over in range(ROUNDS * (len(rule) + 1), -1, -1):
@@ -325,21 +327,21 @@ def settle(u: int, families: Families, problem: Problem, room: Room) -> None:
             for x in range(n_columns):
                 start = first[problem.blocks.owner[x]]
                 for b in range(x - start + 1):
-                    room.left[x, b] = matrix[x, start + b]
+                    workspace.left[x, b] = matrix[x, start + b]
             for a in range(d):
                 for x in range(n_columns):
-                    room.across[a, x] = matrix[first[u] + a, x]
+                    workspace.across[a, x] = matrix[first[u] + a, x]
         while known < k:
             w = parents[known]
             for column in range(first[w], first[w + 1]):
-                _condition(columns, column, u, factor, problem, room)
+                _condition(columns, column, u, factor, problem, workspace)
                 columns += 1
             known += 1
         for a in range(d):
             for c in range(a + 1):
-                room.scratch[a, c] = room.left[first[u] + a, c]
-            room.scratch[a, d] = matrix[first[u] + a, first[u] + a]
-        log_left = _whiten(d, problem.tolerance, room.scratch, families.whitening[NOW, u])
+                workspace.scratch[a, c] = workspace.left[first[u] + a, c]
+            workspace.scratch[a, d] = matrix[first[u] + a, first[u] + a]
+        log_left = _whiten(d, problem.tolerance, workspace.scratch, families.whitening[NOW, u])
         score = problem.blocks.base[u] - problem.blocks.half_rows * log_left
         for i in range(k):
             score -= problem.blocks.price[parents[i], u]
@@ -354,7 +356,7 @@ def settle(u: int, families: Families, problem: Problem, room: Room) -> None:
                 for i in range(k):
                     taken = taken or parents[i] == w
                 if not taken:
-                    gain = _candidate_gain(u, w, best, families, problem, room)
+                    gain = _candidate_gain(u, w, best, families, problem, workspace)
                     if gain > best:
                         best, chosen = gain, w
         if chosen != NO_VARIABLE and left_over:
@@ -363,9 +365,9 @@ def settle(u: int, families: Families, problem: Problem, room: Room) -> None:
                 k += 1
                 families.n_parents[NOW, u] = k
                 continue
-            room.full[0] = True
+            workspace.full[0] = True
         families.n_parents[NOW, u] = k
-        worst = _worst(u, families, problem, room)
+        worst = _worst(u, families, problem, workspace)
         if worst == NO_VARIABLE or not left_over:
             break
         k -= 1
@@ -374,8 +376,8 @@ def settle(u: int, families: Families, problem: Problem, room: Room) -> None:
         families.n_parents[NOW, u] = k
         known = 0
     families.n_parents[NOW, u] = k
-    room.work[1] += 1
-    families.version[NOW, u] = room.work[1]
+    workspace.work[1] += 1
+    families.version[NOW, u] = workspace.work[1]
 
 
 @plain_inner
@@ -387,7 +389,7 @@ def fits(u: int, w: int, families: Families, problem: Problem) -> bool:
 
 
 @plain_inner
-def _gains(u: int, w: int, families: Families, problem: Problem, room: Room) -> bool:
+def _gains(u: int, w: int, families: Families, problem: Problem, workspace: Workspace) -> bool:
     first, matrix, tolerance = problem.blocks.first, problem.matrix, problem.tolerance
     k, parents, factor = families.n_parents[NOW, u], families.parents[NOW], families.factor[NOW, u]
     slopes, whitening = families.slopes[NOW, u], families.whitening[NOW, u]
@@ -403,7 +405,7 @@ def _gains(u: int, w: int, families: Families, problem: Problem, room: Room) -> 
                 for column in range(first[parents[u, i]], first[parents[u, i] + 1]):
                     value -= slopes[j * du + a] * matrix[column, first[w] + b]
                     j += 1
-            room.between[a, b] = value
+            workspace.between[a, b] = value
     # With the least that any others leave of w, first.
     least, squares = problem.blocks.least[w], 0.0
     for a in range(du):
@@ -412,7 +414,7 @@ def _gains(u: int, w: int, families: Families, problem: Problem, room: Room) -> 
             for h in range(a + 1):
                 white = 0.0
                 for g in range(b + 1):
-                    white += room.between[h, g] * least[b * dw + g]
+                    white += workspace.between[h, g] * least[b * dw + g]
                 value += whitening[a * du + h] * white
             squares += value * value
     price = problem.blocks.price[w, u]
@@ -422,7 +424,7 @@ def _gains(u: int, w: int, families: Families, problem: Problem, room: Room) -> 
     ):
         return False
     for b in range(dw):
-        row, j = room.inverse[b], int64(0)
+        row, j = workspace.inverse[b], int64(0)
         for i in range(k):
             for column in range(first[parents[u, i]], first[parents[u, i] + 1]):
                 weight = matrix[first[w] + b, column]
@@ -433,17 +435,17 @@ def _gains(u: int, w: int, families: Families, problem: Problem, room: Room) -> 
         for c in range(b + 1):
             value = matrix[first[w] + b, first[w] + c]
             for h in range(columns):
-                value -= row[h] * room.inverse[c, h]
-            room.rest_of[b, c] = value
-    return _gain_of(u, w, problem.gain, whitening, problem, room) > problem.gain
+                value -= row[h] * workspace.inverse[c, h]
+            workspace.rest_of[b, c] = value
+    return _gain_of(u, w, problem.gain, whitening, problem, workspace) > problem.gain
 
 
 @plain_inner
-def gains(u: int, w: int, families: Families, problem: Problem, room: Room) -> bool:
+def gains(u: int, w: int, families: Families, problem: Problem, workspace: Workspace) -> bool:
     """Return whether w gains as a further parent of u; what a family has refused is remembered."""
-    if room.refused[u, w] == families.version[NOW, u]:
+    if workspace.refused[u, w] == families.version[NOW, u]:
         return False
-    if _gains(u, w, families, problem, room):
+    if _gains(u, w, families, problem, workspace):
         return True
-    room.refused[u, w] = families.version[NOW, u]
+    workspace.refused[u, w] = families.version[NOW, u]
     return False

@@ -1,10 +1,10 @@
 """Markov blankets from parents and children: MMMB, HITON-MB and PCMB.
 
 A blanket is the target's parents and children and the other parents of its children, its *spouses*. A
-variable Y that is next to a neighbour X of the target T, but not to T itself, is a spouse if X is
+variable Y that is next to a neighbor X of the target T, but not to T itself, is a spouse if X is
 their common child: Y, independent of T given a set S, depends on it given S and X.
 
-A set that separates T and Y is known from the search for T's neighbours, or for Y's. If no such set was
+A set that separates T and Y is known from the search for T's neighbors, or for Y's. If no such set was
 found, for lack of samples, Y is not a spouse.
 
 As published, MMMB (Tsamardinos, Aliferis and Statnikov 2003) and HITON-MB (Aliferis, Tsamardinos and
@@ -19,7 +19,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from f2sl._progress import stage
-from f2sl.learners.local.base import Neighbourhood, Neighbourhoods, WithSymmetry, flatten, strongest_first
+from f2sl.learners.local.base import Neighborhood, Neighborhoods, WithSymmetry, flatten, strongest_first
 from f2sl.learners.local.by_tests import ByTests, marginal_strengths, only_shown_spouses
 from f2sl.learners.local.hiton_pc import HITONPC
 from f2sl.learners.local.lockstep import Questions, Search, answer_all, knowing, together
@@ -27,11 +27,11 @@ from f2sl.learners.local.mmpc import MMPC
 from f2sl.learners.local.subset_search import drop_in_turn, separations
 from f2sl.stats.answers import DEPENDENT, IndependenceTest
 
-Known = dict[int, Neighbourhood]
+Known = dict[int, Neighborhood]
 
 
-class ByNeighbours(ByTests):
-    """Base of the blanket learners that look for neighbours first, then for their neighbours.
+class ByNeighbors(ByTests):
+    """Base of the blanket learners that look for neighbors first, then for their neighbors.
 
     `known` holds the sets found so far, before symmetry, so that no variable is searched twice. Tests for
     spouses have the common child in the conditioning set, beside at most `max_cond_vars` others. With
@@ -41,50 +41,50 @@ class ByNeighbours(ByTests):
     finds_blankets = True
     symmetry = "and"
 
-    def neighbours(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+    def neighbors(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the parents and children of one target, before symmetry."""
         raise NotImplementedError
 
-    def search(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+    def search(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the blanket of one target."""
         return self._blanket(test, target, {})
 
     def _obedient(
         self, test: IndependenceTest, target: int, known: Known | None = None
-    ) -> Search[Neighbourhood]:
+    ) -> Search[Neighborhood]:
         found = self._blanket(test, target, {} if known is None else known)
         return found if self.rules is None else only_shown_spouses(found, test, target, self.rules)
 
-    def find_all(self, test: IndependenceTest) -> Neighbourhoods:
-        """Find the blankets of all variables, from the neighbours of all variables."""
+    def find_all(self, test: IndependenceTest) -> Neighborhoods:
+        """Find the blankets of all variables, from the neighbors of all variables."""
         everyone = range(test.n_variables)
         known: Known = {}
         with stage("testing independence"):
             answer_all(self._look_up(test, everyone, known), test)
         with stage("looking for spouses"):
             blankets = answer_all(together(self._obedient(test, v, known) for v in everyone), test)
-        return flatten(blankets, test.n_tests, test.n_unreliable)
+        return flatten(blankets, test.n_tests, test.n_inconclusive)
 
     def _look_up(self, test: IndependenceTest, variables: Iterable[int], known: Known) -> Search[None]:
-        """Search the neighbours of variables that are not yet known."""
+        """Search the neighbors of variables that are not yet known."""
         new = [v for v in variables if v not in known]
-        searches = (self.neighbours(test, v) for v in new)
+        searches = (self.neighbors(test, v) for v in new)
         if self.rules is not None:
             rules = self.rules
             searches = (knowing(search, rules) for search in searches)
         known.update(zip(new, (yield from together(searches)), strict=True))
 
     def _agreed(self, variable: int, known: Known) -> list[int]:
-        """Return a variable's neighbours; with symmetry, only those that name it in turn."""
+        """Return a variable's neighbors; with symmetry, only those that name it in turn."""
         members: list[int] = known[variable].members.tolist()
         if self.rules is not None:
-            linked = self.rules.may_be_linked(variable)
+            linked = self.rules.may_be_adjacent(variable)
             members = [member for member in members if linked[member]]
         if self.symmetry == "none":
             return members
         return [member for member in members if variable in known[member].members]
 
-    def _blanket(self, test: IndependenceTest, target: int, known: Known) -> Search[Neighbourhood]:
+    def _blanket(self, test: IndependenceTest, target: int, known: Known) -> Search[Neighborhood]:
         # With symmetry, the sets of members' members are needed as well.
         yield from self._look_up(test, [target], known)
         yield from self._look_up(test, known[target].members.tolist(), known)
@@ -108,7 +108,7 @@ class ByNeighbours(ByTests):
             if answer.answer[0] == DEPENDENT:
                 blanket[y] = max(blanket.get(y, 0.0), float(answer.strength[0]))
         apart_now = {y: given for y, given in found.separating_sets.items() if y not in blanket}
-        return Neighbourhood.of(blanket, apart_now)
+        return Neighborhood.of(blanket, apart_now)
 
 
 def _separating_set(target: int, other: int, known: Known) -> tuple[int, ...] | None:
@@ -119,27 +119,27 @@ def _separating_set(target: int, other: int, known: Known) -> tuple[int, ...] | 
     return given
 
 
-class MMMB(ByNeighbours, WithSymmetry):
+class MMMB(ByNeighbors, WithSymmetry):
     """Markov blanket from the parents and children that MMPC finds."""
 
-    def neighbours(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+    def neighbors(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the parents and children by MMPC."""
         return MMPC(max_cond_vars=self.max_cond_vars).search(test, target)
 
 
-class HITONMB(ByNeighbours, WithSymmetry):
+class HITONMB(ByNeighbors, WithSymmetry):
     """Markov blanket from the parents and children that HITON-PC finds.
 
     Spouses are found as in the later form of the algorithm (GLL-MB; Aliferis and others 2010): by the test
     that shows a common child.
     """
 
-    def neighbours(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+    def neighbors(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find the parents and children by HITON-PC."""
         return HITONPC(max_cond_vars=self.max_cond_vars).search(test, target)
 
 
-class PCMB(ByNeighbours):
+class PCMB(ByNeighbors):
     """Markov blanket from parents and children that both ends name.
 
     Their GetPCD is MMPC that drops separated members after each new one, not only at the end. GetPC keeps the
@@ -149,7 +149,7 @@ class PCMB(ByNeighbours):
     since (theirs repeats the tests with the remaining members).
     """
 
-    def neighbours(self, test: IndependenceTest, target: int) -> Search[Neighbourhood]:
+    def neighbors(self, test: IndependenceTest, target: int) -> Search[Neighborhood]:
         """Find parents, children and some of the other descendants (GetPCD)."""
         left, weakest, apart = yield from marginal_strengths(
             target, self.candidates(test.n_variables, target)
@@ -181,4 +181,4 @@ class PCMB(ByNeighbours):
             apart.update(outlook.first_sets)
             stays = ~outlook.separated
             left, weakest = left[stays], outlook.weakest[stays]
-        return Neighbourhood.ranked(members, strengths, apart)
+        return Neighborhood.ranked(members, strengths, apart)
