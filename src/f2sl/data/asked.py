@@ -73,7 +73,7 @@ def chosen_columns(own: Sequence[str], reading: Reading) -> Chosen:
     Examples
     --------
     >>> chosen_columns(["a", "id", "b"], Reading(drop=("id",), bins={"id": 3}))
-    Chosen(places=[0, 2], names=('a', 'b'), parts=['', ''], wrong=["bins: column 'id' is left out by drop=['id']"])
+    Chosen(positions=[0, 2], names=('a', 'b'), parts=['', ''], wrong=["bins: column 'id' is left out by drop=['id']"])
     >>> chosen_columns(["day", "a"], Reading(date_parts=("day",)))[:3]
     ([0, 0, 0, 1], ('day.year', 'day.month', 'day.weekday', 'a'), ['year', 'month', 'weekday', ''])
     """  # noqa: E501

@@ -140,10 +140,10 @@ def check(data: Any, **options: Any) -> Report:
     --------
     >>> days = ["1/2/2020", "1/3/2020", "31/3/2020"]
     >>> check({"rain": ["no", "yes", None], "mm": [0.0, 12.5, float("inf")], "day": days})
-    column  kind    values                    missing  action   why
-    rain    states  2 states: no, yes         1        states   labels
-    mm                                        0        refused  infinite values cannot be used
-    day     number  2020-02-01 to 2020-03-31  0        numbers  days since 1970-01-01
+    column  kind        values                    missing  action      why
+    rain    discrete    2 states: no, yes         1        discrete    labels
+    mm                                            0        refused     infinite values cannot be used
+    day     continuous  2020-02-01 to 2020-03-31  0        continuous  days since 1970-01-01
     note: 1 value is missing (16.7%), in column 'rain' (1): each question uses all rows that can answer it
     note: column 'day': dates written as day/month/year, read as continuous (days since 1970-01-01); their parts with date_parts=['day']
     problem: column 'mm': infinite values cannot be used; replace them, or leave out with drop=['mm']
