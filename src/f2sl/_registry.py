@@ -82,7 +82,7 @@ class Registry:
     def add_all(self, package: str, table: str) -> None:
         """Register the entries of a text table: name, ``module:Class`` and reference, then a summary.
 
-        Facts stand before the reference, as in ``kinds=states,number``; they are tuples.
+        Facts stand before the reference, as in ``kinds=discrete,continuous``; they are tuples.
         """
         lines = table.strip().splitlines()
         for line, summary in zip(lines[::2], lines[1::2], strict=True):

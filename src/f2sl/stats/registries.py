@@ -51,11 +51,11 @@ CI_TESTS = Registry("independence test", "f2sl.stats.tests.base:CITest")
 CI_TESTS.add_all(
     "f2sl.stats.tests",
     """
-g2        g2:G2                         kinds=states  Wilks 1938
+g2        g2:G2                         kinds=discrete  Wilks 1938
     likelihood-ratio test on contingency tables
-x2        x2:X2                         kinds=states  Pearson 1900
+x2        x2:X2                         kinds=discrete  Pearson 1900
     Pearson's chi-squared test on contingency tables
-fisher-z  fisher_z:FisherZ              kinds=number  Fisher 1924
+fisher-z  fisher_z:FisherZ              kinds=continuous  Fisher 1924
     Fisher's z test of partial correlations
 dg        mixed:DegenerateGaussian      kinds=mixed  Andrews, Ramsey and Cooper 2019
     likelihood-ratio test of numbers and states' indicators
@@ -68,19 +68,19 @@ SCORES = Registry("score", "f2sl.stats.scores.base:Score")
 SCORES.add_all(
     "f2sl.stats.scores",
     """
-bdeu      dirichlet:BDeu                kinds=states sets=yes  Heckerman, Geiger and Chickering 1995
+bdeu      dirichlet:BDeu                kinds=discrete sets=yes  Heckerman, Geiger and Chickering 1995
     marginal likelihood under Dirichlet priors that equivalent networks share
-bds       dirichlet:BDs                 kinds=states  Scutari 2016
+bds       dirichlet:BDs                 kinds=discrete  Scutari 2016
     marginal likelihood under Dirichlet priors over the parents' configurations that occur
-k2        dirichlet:K2                  kinds=states  Cooper and Herskovits 1992
+k2        dirichlet:K2                  kinds=discrete  Cooper and Herskovits 1992
     marginal likelihood under uniform Dirichlet priors
-bic       likelihood:BIC                kinds=states sets=yes  Schwarz 1978
+bic       likelihood:BIC                kinds=discrete sets=yes  Schwarz 1978
     maximum log likelihood less log(N) / 2 for each parameter
-aic       likelihood:AIC                kinds=states  Akaike 1974
+aic       likelihood:AIC                kinds=discrete  Akaike 1974
     maximum log likelihood less 1 for each parameter
-bge       gaussian:BGe  kinds=number  Geiger and Heckerman 2002; Kuipers, Moffa and Heckerman 2014
+bge       gaussian:BGe  kinds=continuous  Geiger and Heckerman 2002; Kuipers, Moffa and Heckerman 2014
     marginal likelihood under a normal-Wishart prior
-bic-g     gaussian:GaussianBIC          kinds=number  Schwarz 1978
+bic-g     gaussian:GaussianBIC          kinds=continuous  Schwarz 1978
     maximum log likelihood of linear Gaussian families less log(N) / 2 for each parameter
 dg-bic    mixed:DegenerateGaussianBIC   kinds=mixed  Andrews, Ramsey and Cooper 2019
     maximum log likelihood of numbers and states' indicators, less log(N) / 2 for each parameter
