@@ -244,7 +244,7 @@ def test_gene_like_is_as_hard_for_fcbf_as_the_papers_gene():
 
 def test_tiles_keep_their_structure_and_link_into_roots():
     tile = f2sl.load_network("insurance")
-    large = f2sl.tile(tile, 4, random_state=3, adjacencies=2)
+    large = f2sl.tile(tile, 4, random_state=3, links=2)
     roots = {name for name in tile.variables if not tile.parents(name)}
     assert large.graph.n_nodes == 4 * 27
     assert large.graph.n_edges == 4 * 52 + 3 * len(roots) * 2
@@ -262,7 +262,7 @@ def test_tiles_keep_their_structure_and_link_into_roots():
 def test_tiles_keep_their_probabilities():
     tile = f2sl.load_network("child")
     n = 100_000
-    large = sample_table(f2sl.tile(tile, 5, random_state=1, adjacencies=2, strength=1), n, random_state=2)
+    large = sample_table(f2sl.tile(tile, 5, random_state=1, links=2, strength=1), n, random_state=2)
     small = sample_table(tile, n, random_state=3)
     expected = {
         name: np.bincount(codes, minlength=len(states)) / n
@@ -277,7 +277,7 @@ def test_links_matter_and_are_those_of_the_seed():
     tile = f2sl.load_network("asia")
     assert f2sl.tile(tile, 3, random_state=1) == f2sl.tile(tile, 3, random_state=1)
     assert f2sl.tile(tile, 3, random_state=1) != f2sl.tile(tile, 3, random_state=2)
-    assert f2sl.tile(tile, 3, adjacencies=0).graph.n_edges == 3 * 8
+    assert f2sl.tile(tile, 3, links=0).graph.n_edges == 3 * 8
     # smoke is a fair coin and so are few others; with strength 1 half of it is told by its parent.
     large = f2sl.tile(tile, 2, random_state=1, strength=1)
     table = large.tables["smoke.2"]

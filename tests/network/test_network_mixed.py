@@ -539,7 +539,7 @@ class TestRandom:
             ({"kind": "mixed", "varying": -1}, "varying must be a number from 0 to 1"),
             ({"kind": "mixed", "weights": 3}, "weights must be a pair"),
             ({"kind": "mixed", "noise": 0}, "noise must be"),
-            ({"kind": "discrete"}, "kind must be one of 'discrete', 'continuous', 'mixed'"),
+            ({"kind": "binary"}, "kind must be one of 'discrete', 'continuous', 'mixed'"),
         ],
     )
     def test_refusals(self, options, words):

@@ -116,8 +116,8 @@ def check_same(path: Path, before: Any, asked: Mapping[str, Any]) -> None:
     >>> check_same(Path("c.json"), asked | {"random_state": 1}, asked)
     Traceback (most recent call last):
         ...
-    f2sl.errors.OptionError: cannot resume: c.json belongs to another run: seed was 1 and is now 2; give \
-the same options and data, or choose another file
+    f2sl.errors.OptionError: cannot resume: c.json belongs to another run: random_state was 1 and is now 2; \
+give the same options and data, or choose another file
     """
     same_form = isinstance(before, dict) and before.keys() == asked.keys()
     if not same_form or not isinstance(before["options"], dict):
