@@ -70,8 +70,8 @@ def note_on(remark: Remark, names: Sequence[str], n_columns: int) -> Note:
 
     Examples
     --------
-    >>> note_on(("left-out", "left out: by its name; use_keep with ", use_keep), ["id", "nr"], 5)
-    "columns 'id', 'nr': left out: by its name; use_keep with keep=['id', 'nr']"
+    >>> note_on(("left-out", "left out: by its name; keep with ", KEEP), ["id", "nr"], 5)
+    "columns 'id', 'nr': left out: by its name; keep with keep=['id', 'nr']"
     """
     kind, *parts = remark
     which = f"column{'s' * (len(names) > 1)} {listing([repr(name) for name in names])}: "
