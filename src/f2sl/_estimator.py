@@ -134,7 +134,7 @@ def _documented(cls: Any, text: str, fields: list[inspect.Parameter]) -> str:
     text, cls._attributes = _without_attributes(text)
     lines = ["Parameters", "----------"]
     for field in fields:
-        known = CATALOGUE.get(field.name) or Option(field.name, anything, "")
+        known = CATALOGUE.get(field.name) or Option(field.name, anything)
         lines += known.documented(field.annotation, field.default)
     message: dict[str, str] = {}
     for base in cls.__mro__:

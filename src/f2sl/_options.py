@@ -182,14 +182,12 @@ class Option:
         Name, the same everywhere.
     check : callable
         Its check, unless a learner has another.
-    help : str
-        One line for the command line.
     default : Any
         Its default, unless a learner has another.
     commands : tuple of str
         The commands of the command line that offer it.
-    more : str
-        Further text for docstrings.
+    help, more : str
+        One line for the command line, and further text for docstrings.
     optional : bool
         True if None is allowed even where it is not the default.
     purpose : str
@@ -204,9 +202,9 @@ class Option:
 
     name: str
     check: Check
-    help: str
     default: Any = None
     commands: tuple[str, ...] = LEARN
+    help: str = ""
     more: str = ""
     optional: bool = False
     purpose: str = ""
@@ -214,6 +212,10 @@ class Option:
     switch: tuple[str, Any] | None = None
     parser: Callable[[str], Any] | None = None
     metavar: str | None = None
+
+    def says(self, text: str, more: str = "") -> Option:
+        """Return the option with its texts: one line of help, and what docstrings add."""
+        return dataclasses.replace(self, help=text, more=more)
 
     @property
     def type(self) -> Any:
@@ -251,234 +253,146 @@ _RELEVANCE = (
     Option(
         "delta",
         partial(not_negative_or, "auto"),
-        "Relevance threshold: pairs at or below it are treated as unrelated; auto keeps significant pairs.",
         0.05,
         LEARN_AND_PC,
-        'The measure is symmetrical uncertainty, or the squared correlation of numbers. "auto" keeps the '
-        "pairs that a test (G2, or Fisher's z) finds related at a false discovery rate of 0.05.",
         parser=number_or_word,
         metavar="NUMBER or auto",
+    ).says(
+        "Relevance threshold: pairs at or below it are treated as unrelated; auto keeps significant pairs.",
+        'The measure is symmetrical uncertainty, or the squared correlation of numbers. "auto" keeps the '
+        "pairs that a test (G2, or Fisher's z) finds related at a false discovery rate of 0.05.",
     ),
-    Option(
-        "relevance",
-        any_of("fdr", "bonferroni"),
+    Option("relevance", any_of("fdr", "bonferroni"), "fdr", LEARN_AND_PC).says(
         "Correction for multiple tests when selecting related pairs: fdr or bonferroni.",
-        "fdr",
-        LEARN_AND_PC,
         'At level 0.05, "fdr" limits the false discovery rate (Benjamini and Hochberg 1995), "bonferroni" '
         "the probability of any false discovery.",
     ),
-    Option("k", _at_least_1, "Number of variables to select.", 5, LEARN_AND_PC),
-    Option(
-        "measure",
-        anything,
+    Option("k", _at_least_1, 5, LEARN_AND_PC).says("Number of variables to select."),
+    Option("measure", anything, "auto", LEARN_AND_PC, metavar="NAME").says(
         "Measure of how strongly two variables are related.",
-        "auto",
-        LEARN_AND_PC,
         '"su" or "mi" for states, "r2", "correlation" or "mi" for numbers, "information" for any. The '
         'default "auto" is symmetrical uncertainty, the squared correlation, or information for both.',
-        metavar="NAME",
     ),
-    Option(
-        "ties",
-        any_of("drop", "keep"),
+    Option("ties", any_of("drop", "keep"), "drop", ALL_COMMANDS).says(
         "If another variable explains a link equally well: drop the link (drop) or keep it (keep).",
-        "drop",
-        ALL_COMMANDS,
         "FCBF drops a variable that is exactly as close to a stronger one as to the target (Yu and Liu "
         "2004), or keeps it (the F2SL paper's strict >). If several networks are best, learners that score "
         "networks take one with the fewest links to the target (drop) or the most (keep).",
     ),
-    Option(
-        "clean_up",
-        whole,
+    Option("clean_up", whole, 0, LEARN_AND_PC).says(
         "Drop a candidate that is clearly independent (p above 0.5) given up to this many other candidates.",
-        0,
-        LEARN_AND_PC,
         "0 for no clean-up. F2SL-h cleans up with 2 on tables of up to 800 columns with states.",
     ),
 )
 _TESTS = (
-    Option("alpha", fraction, "Significance level of the independence tests.", 0.01, ALL_COMMANDS),
-    Option(
-        "ci_test",
-        anything,
+    Option("alpha", fraction, 0.01, ALL_COMMANDS).says("Significance level of the independence tests."),
+    Option("ci_test", anything, "auto", ALL_COMMANDS, metavar="NAME").says(
         "Independence test.",
-        "auto",
-        ALL_COMMANDS,
         '"g2" or "x2" for states, "fisher-z" for numbers, "dg" or "cg" for both together. '
         'The default "auto" is G2 for states, Fisher\'s z for numbers, and dg for both together.',
-        metavar="NAME",
     ),
-    Option(
-        "max_cond_vars",
-        whole,
-        "Largest conditioning set to try.",
-        3,
-        ALL_COMMANDS,
-        "None for no limit other than the number of samples.",
-        optional=True,
+    Option("max_cond_vars", whole, 3, ALL_COMMANDS, optional=True).says(
+        "Largest conditioning set to try.", "None for no limit other than the number of samples."
     ),
-    Option(
-        "max_left_out",
-        _at_least_1,
-        "Largest number of blanket members to leave out when separating spouses.",
-        3,
+    Option("max_left_out", _at_least_1, 3).says(
+        "Largest number of blanket members to leave out when separating spouses."
     ),
 )
 _LINKS = (
-    Option("pc", anything, "Learner of each variable's neighbors.", "fcbf", metavar="NAME"),
-    Option(
-        "pc_options",
-        anything,
+    Option("pc", anything, "fcbf", metavar="NAME").says("Learner of each variable's neighbors."),
+    Option("pc_options", anything, commands=()).says(
         "Options of the learner of neighbors.",
-        commands=(),
-        more="Options that both learners have take the values of this learner, unless they are given here.",
+        "Options that both learners have take the values of this learner, unless they are given here.",
     ),
-    Option(
-        "symmetry",
-        any_of("and", "or"),
-        "Keep a link if both ends find each other (and), or if one end does (or; for pc and mb: none).",
-        "and",
-        ALL_COMMANDS,
+    Option("symmetry", any_of("and", "or"), "and", ALL_COMMANDS).says(
+        "Keep a link if both ends find each other (and), or if one end does (or; for pc and mb: none)."
     ),
-    Option("orient", any_of("ci", "score"), "Orient edges by independence tests (ci) or a score.", "ci"),
-    Option("skeleton_only", flag, "Find which variables are linked, but orient no edges.", False),
-    Option("start", anything, "Variable from which the graph grows; drawn at random by default."),
+    Option("orient", any_of("ci", "score"), "ci").says("Orient edges by independence tests (ci) or a score."),
+    Option("skeleton_only", flag, False).says("Find which variables are linked, but orient no edges."),
+    Option("start", anything).says("Variable from which the graph grows; drawn at random by default."),
 )
 _SEARCHES = (
-    Option(
-        "score",
-        anything,
+    Option("score", anything, "auto", ALL_COMMANDS, metavar="NAME").says(
         "Score to maximise; learners by best networks take only bdeu and bic.",
-        "auto",
-        ALL_COMMANDS,
         '"bds", "k2" and "aic" for states, "bge" and "bic-g" for numbers, "dg-bic" and "cg-bic" for '
         'both. The default "auto" is BDeu for states (F2SL-h: BDs), BGe for numbers (F2SL-h and BOSS: BIC), '
         "and dg-bic for both.",
-        metavar="NAME",
     ),
-    Option(
-        "equivalent_sample_size",
-        _any_weight,
-        "Weight of the prior of BDeu and BDs, as a number of samples.",
-        10.0,
-        ALL_COMMANDS,
-        "Also known as imaginary sample size.",
+    Option("equivalent_sample_size", _any_weight, 10.0, ALL_COMMANDS).says(
+        "Weight of the prior of BDeu and BDs, as a number of samples.", "Also known as imaginary sample size."
     ),
-    Option(
-        "edge_cost",
-        not_negative,
+    Option("edge_cost", not_negative).says(
         "Penalty on the log score for each edge.",
-        more="The default is the logarithm of the number of variables, a prior that expects one edge among "
+        "The default is the logarithm of the number of variables, a prior that expects one edge among "
         "the pairs of each variable; twice that for tables with both states and numbers, and with more than "
         "2,500 rows more by the root of their ratio.",
     ),
-    Option(
-        "search",
-        any_of("orders", "hill-climbing"),
-        "Search method: over orders of the variables (orders) or hill-climbing.",
-        "orders",
+    Option("search", any_of("orders", "hill-climbing"), "orders").says(
+        "Search method: over orders of the variables (orders) or hill-climbing."
     ),
-    Option(
-        "effort",
-        any_of("fast", "normal", "thorough"),
+    Option("effort", any_of("fast", "normal", "thorough"), "normal").says(
         "Effort of the search: fast, normal or thorough; more effort takes longer.",
-        "normal",
-        more="More effort never gives a worse score.",
+        "More effort never gives a worse score.",
     ),
-    Option("max_parents", whole, "Largest number of parents of a variable.", None, ALL_COMMANDS),
-    Option(
-        "stability",
-        whole,
+    Option("max_parents", whole, commands=ALL_COMMANDS).says("Largest number of parents of a variable."),
+    Option("stability", whole).says(
         "Resampled tables in which a direction must be found again to count as decided; 0 for no check.",
-        None,
-        more="By default 8; with more than 100 variables none, and then no direction counts as decided.",
+        "By default 8; with more than 100 variables none, and then no direction counts as decided.",
     ),
-    Option(
-        "order",
-        any_of("strength", "name"),
+    Option("order", any_of("strength", "name"), "strength", ALL_COMMANDS).says(
         "Order in which candidates are tried: by strength or by name.",
-        "strength",
-        ALL_COMMANDS,
         "Strength is the gain in score of the link to the target alone.",
     ),
-    Option(
-        "max_exact",
-        _at_least_1,
+    Option("max_exact", _at_least_1, 20, ALL_COMMANDS).says(
         "Largest number of variables for an exact search.",
-        20,
-        ALL_COMMANDS,
         "Each additional variable doubles time and memory.",
     ),
-    Option("force", flag, "Search exactly even above that number, if memory allows.", False),
-    Option("tabu_length", whole, "Number of recent graphs that hill climbing must not return to.", 100),
-    Option("max_stall", _at_least_1, "Steps without improvement after which hill climbing stops.", 15),
+    Option("force", flag, False).says("Search exactly even above that number, if memory allows."),
+    Option("tabu_length", whole, 100).says("Number of recent graphs that hill climbing must not return to."),
+    Option("max_stall", _at_least_1, 15).says("Steps without improvement after which hill climbing stops."),
 )
 _WEIGHTS = (
-    Option("lambda1", not_negative, "L1 penalty on weights; a larger value gives fewer edges.", 0.1),
-    Option(
-        "constraint",
-        any_of("expm", "logdet"),
-        "Acyclicity constraint: expm (NOTEARS) or logdet (DAGMA, faster).",
-        "expm",
+    Option("lambda1", not_negative, 0.1).says("L1 penalty on weights; a larger value gives fewer edges."),
+    Option("constraint", any_of("expm", "logdet"), "expm").says(
+        "Acyclicity constraint: expm (NOTEARS) or logdet (DAGMA, faster)."
     ),
-    Option("threshold", not_negative, "Smallest absolute weight that counts as an edge.", 0.3),
-    Option("standardize", flag, "Scale columns to unit variance, so that their units do not matter.", False),
-    Option("hidden", _at_least_1, "Number of hidden units of the neural network.", 64),
-    Option(
-        "epochs",
-        _at_least_1,
+    Option("threshold", not_negative, 0.3).says("Smallest absolute weight that counts as an edge."),
+    Option("standardize", flag, False).says(
+        "Scale columns to unit variance, so that their units do not matter."
+    ),
+    Option("hidden", _at_least_1, 64).says("Number of hidden units of the neural network."),
+    Option("epochs", _at_least_1, 300).says(
         "Passes over the rows between two changes of the penalty.",
-        300,
-        more="With thousands of rows a tenth of the default is enough.",
+        "With thousands of rows a tenth of the default is enough.",
     ),
-    Option("batch_size", _at_least_1, "Number of rows in each training step.", 100),
-    Option(
-        "learning_rate",
-        _any_weight,
+    Option("batch_size", _at_least_1, 100).says("Number of rows in each training step."),
+    Option("learning_rate", _any_weight, 0.003).says(
         "Learning rate of the training (Adam).",
-        0.003,
-        more="It is divided by the decimal logarithm of the penalty as the penalty grows.",
+        "It is divided by the decimal logarithm of the penalty as the penalty grows.",
     ),
-    Option("tau", not_negative, "L1 penalty on weights; a larger value gives fewer edges.", 0.0),
-    Option("max_iter", _at_least_1, "Largest number of updates of the constraint's multiplier.", 100),
-    Option(
-        "h_tol", partial(positive, least=1e-100, most=0.1), "Tolerance of the acyclicity constraint.", 1e-8
+    Option("tau", not_negative, 0.0).says("L1 penalty on weights; a larger value gives fewer edges."),
+    Option("max_iter", _at_least_1, 100).says("Largest number of updates of the constraint's multiplier."),
+    Option("h_tol", partial(positive, least=1e-100, most=0.1), 1e-8).says(
+        "Tolerance of the acyclicity constraint."
     ),
-    Option(
-        "rho_max",
-        partial(positive, least=10.0, most=1e100),
-        "Largest penalty weight of the constraint (expm).",
-        1e16,
+    Option("rho_max", partial(positive, least=10.0, most=1e100), 1e16).says(
+        "Largest penalty weight of the constraint (expm)."
     ),
-    Option("random_state", whole, "Random seed (start variable, moves, training).", 0),
+    Option("random_state", whole, 0).says("Random seed (start variable, moves, training)."),
 )
 _KNOWLEDGE = (
-    Option(
-        "knowledge",
-        _knowledge,
-        "Prior knowledge about edges: an f2sl.Knowledge.",
-        commands=ALL_COMMANDS,
-        more="All learned edges obey it.",
+    Option("knowledge", _knowledge, commands=ALL_COMMANDS).says(
+        "Prior knowledge about edges: an f2sl.Knowledge.", "All learned edges obey it."
     ),
 )
 _LEARNING = (
-    Option(
-        "time_limit",
-        partial(positive, least=1e-3, most=1e9),
-        "Stop after this many seconds and return the partial result, marked as incomplete.",
-        None,
-        ALL_COMMANDS,
+    Option("time_limit", partial(positive, least=1e-3, most=1e9), commands=ALL_COMMANDS).says(
+        "Stop after this many seconds and return the partial result, marked as incomplete."
     ),
-    Option(
-        "n_jobs",
-        _jobs,
-        "Number of threads; all cores by default.",
-        commands=(),
-        more="The result does not depend on it.",
+    Option("n_jobs", _jobs, commands=()).says(
+        "Number of threads; all cores by default.", "The result does not depend on it."
     ),
-    Option("verbose", flag, "Show progress on the terminal.", False, ()),
+    Option("verbose", flag, False, ()).says("Show progress on the terminal."),
 )
 
 PURPOSES = {
@@ -513,7 +427,7 @@ def option(name: str, default: Any = _USUAL, *, check: Check | None = None) -> A
     default, check
         By default those of the catalogue. None is allowed if it is the default.
     """
-    known = CATALOGUE.get(name) or Option(name, anything, "")
+    known = CATALOGUE.get(name) or Option(name, anything)
     default = known.default if default is _USUAL else default
     how = check or known.check
     if default is None or known.optional:

@@ -98,155 +98,104 @@ def as_text(name: str, value: Any) -> str:
 
 
 _OPTIONS = (
-    Option(
-        "names", anything, "Names for the columns; by default those of the data, or x0, x1, ...", commands=()
+    Option("names", anything, commands=()).says(
+        "Names for the columns; by default those of the data, or x0, x1, ..."
     ),
-    Option(
-        "kinds",
-        kinds,
+    Option("kinds", kinds, AUTO, metavar="auto|discrete|continuous").says(
         "Kind of all columns: discrete, continuous, or as their values suggest (auto).",
-        AUTO,
-        more="Or a dictionary with the kinds of some columns. By default strings, booleans, categories and "
+        "Or a dictionary with the kinds of some columns. By default strings, booleans, categories and "
         "integers with up to 7 values are states; real numbers, dates and other integers are numbers. If "
         "all columns are integers that look like codes of states, those with up to 12 values are states, "
         "or up to 32 if there are at least as many rows as the square of that. Floats that are all whole "
         "count as integers. Dates are read as days since 1970-01-01, times of day and durations as "
         "seconds. On request any integers and dates become states, but real numbers only if they have few "
         "values.",
-        metavar="auto|discrete|continuous",
     ),
-    Option(
-        "bins",
-        bins,
+    Option("bins", bins, repeats=True, metavar="K or COLUMN=K").says(
         "Cut all numbers, or one column, into K intervals; K may be auto.",
-        more='A number for all columns, or a dictionary by column, in which "*" stands for all others. '
+        'A number for all columns, or a dictionary by column, in which "*" stands for all others. '
         '"auto" is the fourth root of the number of rows, from 3 to 10.',
-        repeats=True,
-        metavar="K or COLUMN=K",
     ),
-    Option(
-        "binning",
-        partial(nearest_of, noun="way to cut", known=("quantile", "width")),
-        "Cut into intervals with equally many rows (quantile) or of equal width (width).",
-        "quantile",
+    Option("binning", partial(nearest_of, noun="way to cut", known=("quantile", "width")), "quantile").says(
+        "Cut into intervals with equally many rows (quantile) or of equal width (width)."
     ),
     Option(
         "missing",
         partial(
             nearest_of, noun="way to treat missing values", known=("available", "state", "drop", "error")
         ),
+        "available",
+    ).says(
         "Missing values: use for each question the rows that have its columns (available), treat "
         "missing as a state (state), drop incomplete rows (drop), or stop with an error (error).",
-        "available",
-        more='The state is called "<missing>".',
+        'The state is called "<missing>".',
     ),
-    Option("drop", several, "Columns to leave out, such as identifiers.", (), repeats=True, metavar="COLUMN"),
-    Option(
-        "keep",
-        several,
+    Option("drop", several, (), repeats=True, metavar="COLUMN").says(
+        "Columns to leave out, such as identifiers."
+    ),
+    Option("keep", several, (), repeats=True, metavar="COLUMN").says(
         "Columns to keep as they are even if they look like identifiers.",
-        (),
-        more="By default integers and dates that count the rows or differ in each, columns with a name "
+        "By default integers and dates that count the rows or differ in each, columns with a name "
         "like ``id``, and labels with very few rows each are left out, and beside numbers only the most "
         "frequent of more than 50 labels are states; notes say so.",
-        repeats=True,
-        metavar="COLUMN",
     ),
-    Option(
-        "date_parts",
-        several,
+    Option("date_parts", several, (), repeats=True, metavar="COLUMN").says(
         "Columns of dates to read as year (a number), month and weekday (states).",
-        (),
-        more="``day`` becomes ``day.year``, ``day.month`` and ``day.weekday``.",
-        repeats=True,
-        metavar="COLUMN",
+        "``day`` becomes ``day.year``, ``day.month`` and ``day.weekday``.",
     ),
-    Option(
-        "weights",
-        unless_none(as_text),
+    Option("weights", unless_none(as_text), metavar="COLUMN").says(
         "Column with the number of rows that each row stands for.",
-        more="The result is the same as if each row were repeated that often.",
-        metavar="COLUMN",
+        "The result is the same as if each row were repeated that often.",
     ),
-    Option(
-        "aliases",
-        any_of("keep", "merge"),
+    Option("aliases", any_of("keep", "merge"), "keep", switch=("--merge-aliases", "merge")).says(
         "Merge columns that determine each other one to one: learn from the first, and draw the others "
         "beside it.",
-        "keep",
-        more='Discrete columns that determine each other one to one: keep all and note it ("keep"), or '
+        'Discrete columns that determine each other one to one: keep all and note it ("keep"), or '
         'learn from the first of each group and draw the others beside it ("merge").',
-        switch=("--merge-aliases", "merge"),
     ),
-    Option(
-        "transform",
-        any_of(AUTO, "ranks", "none"),
+    Option("transform", any_of(AUTO, "ranks", "none"), AUTO).says(
         "Learn from normal scores of the ranks of numbers (ranks), from their values (none), or from "
         "what explains more (auto).",
-        AUTO,
-        more="With scores, outliers and the shape of a column do not matter; the values of the table stay. "
+        "With scores, outliers and the shape of a column do not matter; the values of the table stay. "
         '"auto" takes scores of columns that are not normal, unless linear relations of the values '
         "explain more; a note names these columns. NOTEARS and DAG-GNN, to which the size of a number "
         'matters, read "auto" as "none".',
     ),
-    Option(
-        "delimiter",
-        unless_none(delimiter),
+    Option("delimiter", unless_none(delimiter)).says(
         "Delimiter of a CSV file: a character, tab or space; detected by default.",
-        more="A space stands for any white space.",
+        "A space stands for any white space.",
     ),
-    Option(
-        "header",
-        flag,
+    Option("header", flag, True, switch=("--no-header", False)).says(
         "Read the first line of a CSV file as data; columns are named x0, x1, ...",
-        True,
-        switch=("--no-header", False),
-        more="True if the first line of a text file has the names of the columns.",
+        "True if the first line of a text file has the names of the columns.",
     ),
-    Option(
-        "encoding",
-        unless_none(encoding),
+    Option("encoding", unless_none(encoding)).says(
         "Encoding of a CSV file, such as latin-1; UTF-8 by default.",
-        more="UTF-16 is known by its byte order mark.",
+        "UTF-16 is known by its byte order mark.",
     ),
-    Option(
-        "comment", unless_none(comment), "Skip lines of a CSV file that begin with this text.", metavar="TEXT"
+    Option("comment", unless_none(comment), metavar="TEXT").says(
+        "Skip lines of a CSV file that begin with this text."
     ),
-    Option(
-        "na",
-        several,
+    Option("na", several, (), repeats=True, metavar="VALUE").says(
         "Values to read as missing, too; -999 also matches -999.0.",
-        (),
-        more="A note names values that do not occur. In files, empty cells, ``NA``, ``N/A``, ``null``, "
+        "A note names values that do not occur. In files, empty cells, ``NA``, ``N/A``, ``null``, "
         "``nan`` and ``?`` are missing anyway, and in continuous columns also ``None``, ``-`` and ``.``; "
         "a note names those found. In data frames only what the library itself calls missing is: "
         '``"?"`` is a state there.',
-        repeats=True,
-        metavar="VALUE",
     ),
-    Option(
-        "engine",
-        any_of(AUTO, "memory", "stream", "dask"),
+    Option("engine", any_of(AUTO, "memory", "stream", "dask"), AUTO).says(
         "Hold the table in memory (memory), read it in blocks (stream), use a Dask cluster (dask), or "
         "choose by its size (auto).",
-        AUTO,
-        more="By default in memory, unless it comes from files and would take more than `memory`; a note "
-        "says so.",
+        "By default in memory, unless it comes from files and would take more than `memory`; a note says so.",
     ),
-    Option(
-        "memory",
-        anything,
+    Option("memory", anything, metavar="SIZE").says(
         "Largest amount of memory to use, such as 256MB; half of the free memory by default.",
-        more="It is for the table and for learning from it.",
-        metavar="SIZE",
+        "It is for the table and for learning from it.",
     ),
-    Option(
-        "scheduler",
-        anything,
+    Option("scheduler", anything, metavar="ADDRESS").says(
         "Address of the Dask scheduler, such as tcp://HOST:8786; by default f2sl starts workers on "
         "this machine.",
-        more="Or a ``dask.distributed.Client``.",
-        metavar="ADDRESS",
+        "Or a ``dask.distributed.Client``.",
     ),
 )
 

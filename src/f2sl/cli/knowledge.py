@@ -17,7 +17,7 @@ KNOWLEDGE_FILE = "File with prior knowledge about edges: TOML, or Tetrad's text 
 
 _EDGE = '"A -> B"'
 OPTIONS = [
-    Option(name, anything, text, purpose=PANEL, repeats=repeats, metavar=metavar)
+    Option(name, anything, purpose=PANEL, repeats=repeats, metavar=metavar).says(text)
     for name, repeats, metavar, text in (
         ("knowledge", False, "FILE", KNOWLEDGE_FILE),
         ("require", True, _EDGE, "Required edge."),

@@ -122,9 +122,8 @@ def _parameters() -> list[inspect.Parameter]:
             found.append(parameter(option, default=default))
         if option.name == "kinds":
             for kind in KINDS:
-                text = f"Columns to treat as {kind}."
-                own = Option(kind, option.check, text, repeats=True, metavar="COLUMN", purpose=option.purpose)
-                found.append(parameter(own))
+                own = Option(kind, option.check, repeats=True, metavar="COLUMN", purpose=option.purpose)
+                found.append(parameter(own.says(f"Columns to treat as {kind}.")))
     return found
 
 
