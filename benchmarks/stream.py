@@ -29,7 +29,6 @@ from pyarrow import csv
 import f2sl
 from f2sl._memory import memory_limit
 from f2sl.data.open import open_table
-from f2sl.data.stream.engine import StreamEngine
 from f2sl.stats.measures.information import Information
 
 ROWS_PER_FILE = 1_000_000
@@ -93,7 +92,7 @@ def bare_passes(folder: Path, memory: int, n_jobs: int) -> None:
     seconds = time.perf_counter() - started
     print(f"reading all blocks      {seconds:8.2f} s  {cells / seconds / MB:10,.0f} million codes a second")
     n_pairs = table.n_variables * (table.n_variables - 1) // 2
-    with StreamEngine(table, n_jobs) as engine:
+    with table.counting_engine(n_jobs) as engine:
         above = Information(engine).pairs_above(0.05)
         started = time.perf_counter()
         engine.search_pairs(above)

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from f2sl.stats.answers import INCONCLUSIVE, INDEPENDENT, Answers
-from f2sl.stats.tests.g2 import G2, G2Test
+from f2sl.stats.tests.base import TableTest
+from f2sl.stats.tests.g2 import G2
 
 
-class _Decisive(G2Test):
+class _Decisive(TableTest):
     def max_configurations(self, x: Any, y: Any) -> Any:
         return np.full(len(x), np.inf)
 
@@ -32,4 +33,8 @@ class _Decisive(G2Test):
 class DecisiveG2(G2):
     """The test as an option of a learner."""
 
-    bound = _Decisive
+    def bind(self, engine: Any, alpha: float = 0.01, **how: Any) -> TableTest:
+        """Prepare the test to answer questions about an engine's counts."""
+        test = super().bind(engine, alpha, **how)
+        parts = test.formula, test.without_freedom, test.samples_per_cell, test.until_decided
+        return _Decisive(test.engine, alpha, *parts)

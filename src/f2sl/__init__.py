@@ -83,39 +83,39 @@ if TYPE_CHECKING:
     from f2sl.network import random_network as random_network
     from f2sl.network import tile as tile
     from f2sl.stats.measures.base import Measure as Measure
-    from f2sl.stats.measures.correlations import R2 as R2
-    from f2sl.stats.measures.correlations import Correlation as Correlation
-    from f2sl.stats.measures.information import MI as MI
-    from f2sl.stats.measures.information import SU as SU
-    from f2sl.stats.measures.mixed import Explained as Explained
+    from f2sl.stats.measures.pairs import MI as MI
+    from f2sl.stats.measures.pairs import R2 as R2
+    from f2sl.stats.measures.pairs import SU as SU
+    from f2sl.stats.measures.pairs import Correlation as Correlation
+    from f2sl.stats.measures.pairs import Explained as Explained
     from f2sl.stats.scores.base import Score as Score
-    from f2sl.stats.scores.dirichlet import K2 as K2
-    from f2sl.stats.scores.dirichlet import BDeu as BDeu
-    from f2sl.stats.scores.dirichlet import BDs as BDs
     from f2sl.stats.scores.gaussian import BGe as BGe
     from f2sl.stats.scores.gaussian import GaussianBIC as GaussianBIC
-    from f2sl.stats.scores.likelihood import AIC as AIC
-    from f2sl.stats.scores.likelihood import BIC as BIC
     from f2sl.stats.scores.mixed import ConditionalGaussianBIC as ConditionalGaussianBIC
     from f2sl.stats.scores.mixed import DegenerateGaussianBIC as DegenerateGaussianBIC
+    from f2sl.stats.scores.tables import AIC as AIC
+    from f2sl.stats.scores.tables import BIC as BIC
+    from f2sl.stats.scores.tables import K2 as K2
+    from f2sl.stats.scores.tables import BDeu as BDeu
+    from f2sl.stats.scores.tables import BDs as BDs
     from f2sl.stats.tests.base import CITest as CITest
     from f2sl.stats.tests.fisher_z import FisherZ as FisherZ
     from f2sl.stats.tests.g2 import G2 as G2
+    from f2sl.stats.tests.g2 import X2 as X2
     from f2sl.stats.tests.mixed import ConditionalGaussian as ConditionalGaussian
     from f2sl.stats.tests.mixed import DegenerateGaussian as DegenerateGaussian
-    from f2sl.stats.tests.x2 import X2 as X2
     from f2sl.stats.varsortability import varsortability as varsortability
     from f2sl.view.page import show as show
     from f2sl.view.plot import plot as plot
 
 _HOMES = {
-    "AIC": "stats.scores.likelihood",
+    "AIC": "stats.scores.tables",
     "BAMB": "learners.local.bamb",
     "BayesianNetwork": "network",
-    "BDeu": "stats.scores.dirichlet",
-    "BDs": "stats.scores.dirichlet",
+    "BDeu": "stats.scores.tables",
+    "BDs": "stats.scores.tables",
     "BGe": "stats.scores.gaussian",
-    "BIC": "stats.scores.likelihood",
+    "BIC": "stats.scores.tables",
     "bootstrap": "confidence",
     "BOSS": "learners.boss",
     "check": "data.open",
@@ -126,7 +126,7 @@ _HOMES = {
     "ConditionalGaussianBIC": "stats.scores.mixed",
     "Confidence": "confidence",
     "ConfirmedFCBF": "learners.local.confirmed",
-    "Correlation": "stats.measures.correlations",
+    "Correlation": "stats.measures.pairs",
     "DAG": "graph",
     "DAGGNN": "learners.dag_gnn",
     "DataError": "errors",
@@ -134,7 +134,7 @@ _HOMES = {
     "DegenerateGaussianBIC": "stats.scores.mixed",
     "ExactSearch": "learners.exact_search",
     "example_path": "examples",
-    "Explained": "stats.measures.mixed",
+    "Explained": "stats.measures.pairs",
     "F2SLc": "learners.f2sl",
     "F2SLError": "errors",
     "F2SLh": "learners.f2sl_h",
@@ -154,7 +154,7 @@ _HOMES = {
     "HITONPC": "learners.local.hiton_pc",
     "IAMB": "learners.local.grow_shrink",
     "InterIAMB": "learners.local.grow_shrink",
-    "K2": "stats.scores.dirichlet",
+    "K2": "stats.scores.tables",
     "Knowledge": "knowledge",
     "learn": "api",
     "learn_mb": "api",
@@ -165,7 +165,7 @@ _HOMES = {
     "load_network": "network",
     "LocalToGlobal": "learners.local_to_global",
     "Measure": "stats.measures.base",
-    "MI": "stats.measures.information",
+    "MI": "stats.measures.pairs",
     "MMHC": "learners.mmhc",
     "MMHCc": "learners.mmhc",
     "MMMB": "learners.local.by_neighbors",
@@ -181,7 +181,7 @@ _HOMES = {
     "PCStable": "learners.pc_stable",
     "PDAG": "graph",
     "plot": "view.plot",
-    "R2": "stats.measures.correlations",
+    "R2": "stats.measures.pairs",
     "random_network": "network",
     "S2TMB": "learners.local.s2tmb",
     "S2TMBPC": "learners.local.s2tmb",
@@ -192,14 +192,14 @@ _HOMES = {
     "SLLg": "learners.by_best_networks",
     "SLLPC": "learners.local.sll",
     "STMB": "learners.local.stmb",
-    "SU": "stats.measures.information",
+    "SU": "stats.measures.pairs",
     "Table": "data.table",
     "Tabu": "learners.hill_climbing",
     "TC": "learners.tc",
     "TCBlankets": "learners.local.tc_blankets",
     "tile": "network",
     "varsortability": "stats.varsortability",
-    "X2": "stats.tests.x2",
+    "X2": "stats.tests.g2",
 }
 
 __all__ = ["__version__", *_HOMES]

@@ -20,7 +20,7 @@ from f2sl._threads import MOST_PER_CORE, available_cores
 from f2sl.cli.files import load_graph_or_network
 from f2sl.confidence import workers
 from f2sl.confidence.result import Tally
-from f2sl.data.stream.table import StreamTable
+from f2sl.data.stream import StreamTable
 from f2sl.errors import DataError, FileError, Interrupted, OptionError
 from f2sl.learners.resample import Replicate, Resampling, gathered
 from f2sl.view.page import page_data

@@ -10,7 +10,7 @@ from f2sl.data.column import CONTINUOUS
 from f2sl.data.dask import engine as counting
 from f2sl.data.dask.runtime import Cluster
 from f2sl.data.dask.table import DaskTable
-from f2sl.data.stream.table import StreamTable
+from f2sl.data.stream import StreamTable
 from f2sl.learners.base import STRUCTURE
 from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
 from marks import compiled_only

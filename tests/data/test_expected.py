@@ -11,7 +11,7 @@ from f2sl.data.mixed import expected as em
 from f2sl.data.mixed.engine import MixedEngine
 from f2sl.data.mixed.expected import DIGITS, WIDE, _fill_in, of_rows
 from f2sl.data.moments import Moments
-from f2sl.data.stream.table import StreamTable
+from f2sl.data.stream import StreamTable
 from f2sl.learners.resample import gathered
 from marks import few_examples
 from mixed_tools import drawn_missing, mixed_columns, mixed_table
@@ -245,3 +245,16 @@ def test_values_that_are_missing_for_a_reason_do_not_mislead():
     frame = {"group": np.array(["a", "b"])[group], "x": x, "y": y, "z": z}
     graph = f2sl.learn(frame, stability=0).graph_
     assert sorted(map(sorted, graph.skeleton().undirected_edges)) == [["group", "x"], ["x", "y"], ["x", "z"]]
+
+
+@pytest.mark.parametrize("with_states", [False, True])
+def test_a_note_says_that_the_steps_ran_out(monkeypatch, with_states):
+    rng = np.random.default_rng(6)
+    columns = rng.normal(size=(4, 4)) @ rng.normal(size=(4, 500))
+    frame = {f"c{i}": np.where(rng.random(500) < 0.5, np.nan, column) for i, column in enumerate(columns)}
+    if with_states:
+        frame["discrete"] = np.where(columns[0] > 0, "high", "low")
+    told = "missing values: correlations still changed by "
+    assert not any(note.startswith(told) for note in f2sl.learn(frame, stability=0).notes_)
+    monkeypatch.setattr(em, "WORK", 0.0)
+    assert any(note.startswith(told) for note in f2sl.learn(frame, stability=0).notes_)

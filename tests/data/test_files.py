@@ -12,7 +12,7 @@ import pytest
 
 from f2sl.data.files import data_files, read_files
 from f2sl.data.formats import TextOptions
-from f2sl.data.formats.text import sniff_delimiter
+from f2sl.data.formats.sniff import sniff_delimiter
 from f2sl.data.open import open_table
 from f2sl.errors import DataError, FileError, OptionError
 

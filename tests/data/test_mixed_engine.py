@@ -9,7 +9,7 @@ import naive_mixed
 from f2sl.data.engines import Queries
 from f2sl.data.mixed import shared
 from f2sl.data.mixed.engine import BINS, MixedEngine
-from f2sl.data.stream.table import StreamTable
+from f2sl.data.stream import StreamTable
 from marks import few_examples
 from mixed_tools import drawn_missing, mixed_columns, mixed_table
 

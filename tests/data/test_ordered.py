@@ -11,7 +11,7 @@ from f2sl.data.dask.runtime import Cluster
 from f2sl.data.dask.table import DaskTable
 from f2sl.data.notes import remarks
 from f2sl.data.open import open_table
-from f2sl.data.stream.table import StreamTable
+from f2sl.data.stream import StreamTable
 from marks import compiled_only
 
 DEPEND = "rows may depend on each other"

@@ -184,6 +184,11 @@ DAYS = pd.Timestamp("2019-12-20") + pd.to_timedelta(np.arange(300) % 45, unit="D
 
 
 class TestDates:
+    def test_the_note_on_a_different_date_in_every_row_names_both_options(self):
+        days = pd.date_range("2020-01-01", periods=len(X)).strftime("%Y-%m-%d")
+        [note, _] = open_table({"when": list(days), "x": X}).notes
+        assert note.endswith("keep with keep=['when']; their parts with date_parts=['when']")
+
     @pytest.mark.parametrize(
         ("written", "form"),
         [

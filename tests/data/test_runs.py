@@ -12,9 +12,7 @@ from f2sl.data.engines import Queries
 from f2sl.data.memory import engine as memory
 from f2sl.data.memory.runs import find_runs
 from f2sl.stats.measures.information import LogTable
-from f2sl.stats.scores.dirichlet import K2, BDeu
-from f2sl.stats.scores.likelihood import AIC, BIC
-from f2sl.stats.scores.tables import FamilyFormula
+from f2sl.stats.scores.tables import AIC, BIC, K2, BDeu, FamilyFormula
 from tables import make_engine
 
 pytestmark = pytest.mark.kernels

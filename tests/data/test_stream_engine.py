@@ -13,12 +13,11 @@ from f2sl.data.blocks import Occurring
 from f2sl.data.engines import Queries
 from f2sl.data.memory.engine import MemoryEngine
 from f2sl.data.moments import Moments
-from f2sl.data.stream.engine import StreamEngine
-from f2sl.data.stream.table import BlockFile, StreamTable
+from f2sl.data.stream import BlockFile, StreamTable
 from f2sl.errors import DataError, FileError
 from f2sl.stats.choose import make_score, make_test, related_pairs
 from f2sl.stats.measures.information import MOST_ENTRIES, Information, LogTable
-from f2sl.stats.scores.likelihood import LogLikelihood
+from f2sl.stats.scores.tables import LogLikelihood
 from tables import make_table, random_codes, related_codes, related_numbers
 
 ALL_SCORES = ("bdeu", "bds", "k2", "bic", "aic", LogLikelihood())
@@ -26,7 +25,7 @@ block_sizes = st.integers(1, 300)
 
 
 def streamed_engine(table, rows_per_block, memory=1 << 28, n_jobs=1):
-    return StreamEngine(StreamTable.of_table(table, rows_per_block, memory), n_jobs)
+    return StreamTable.of_table(table, rows_per_block, memory).counting_engine(n_jobs)
 
 
 # Counting
@@ -110,9 +109,9 @@ def test_blocks_together_may_list_no_more_cells_than_allowed():
     def occurring(*keys):
         return Occurring(np.array(keys), np.ones(len(keys), np.int64), n_variables=2, most_cells=3)
 
-    assert occurring(1, 5).plus(occurring(5, 8)).counts.tolist() == [1, 2, 1]
+    assert (occurring(1, 5) + occurring(5, 8)).counts.tolist() == [1, 2, 1]
     with pytest.raises(DataError, match="2 variables has more than 3 cells"):
-        occurring(1, 5).plus(occurring(6, 8))
+        occurring(1, 5) + occurring(6, 8)
 
 
 @pytest.mark.parametrize(("memory", "fits"), [(28_800, True), (28_000, False)])

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 import f2sl
 from f2sl.data.files import data_files, read_files
-from f2sl.data.formats import TextOptions
+from f2sl.data.formats import TextOptions, cells
 from f2sl.data.formats import text as _text
 from f2sl.data.open import Reading, open_table
-from f2sl.data.stream.reading import read_streamed
+from f2sl.data.reading import read_streamed
 from f2sl.errors import DataError, F2SLError, FileError, OptionError
 from marks import examples
 
@@ -349,8 +349,8 @@ def test_damage_within_a_file(tmp_path):
 )
 def test_the_type_of_very_many_values_is_that_of_all(monkeypatch, many, later, expected):
     """Once two values stand for those before, the type is still that of all values together."""
-    monkeypatch.setattr(_text, "MAX_STATES", 2)
-    column = _text._TypeOfText(_text.Layout(b"", ",", TextOptions()))
+    monkeypatch.setattr(cells, "MAX_STATES", 2)
+    column = cells.TypeOfText(",", TextOptions())
     column.add(pa.array(many))
     column.add(pa.array([later]))
     assert column.meaning().type == expected
@@ -381,7 +381,7 @@ def test_a_file_that_may_not_be_read(tmp_path):
 def test_a_file_that_changes_meanwhile(grows, tmp_path, monkeypatch):
     path = tmp_path / "t.csv"
     FRAME.to_csv(path, index=False)
-    from f2sl.data.stream import reading as stream
+    from f2sl.data import reading as stream
 
     resolved = stream.prepare
 

@@ -24,7 +24,7 @@ LOADED = [
     "distributed",
     "f2sl.data.dask.engine",
     "f2sl.data.dask.reading",
-    "f2sl.stats.scores.dirichlet",
+    "f2sl.stats.scores.tables",
     "pandas",
 ]
 get_mp_context().set_forkserver_preload(LOADED)

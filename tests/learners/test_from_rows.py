@@ -69,7 +69,7 @@ def test_answers_are_the_same_among_more_variables(max_exact, n_jobs):
 def test_caches_that_are_too_small_change_nothing(kept, monkeypatch):
     monkeypatch.setattr(from_rows, "SIZES_KEPT", kept)
     monkeypatch.setattr(from_rows, "FAMILIES_KEPT", kept)
-    monkeypatch.setattr(from_rows, "COUNTS_REMEMBERED", 10)
+    monkeypatch.setattr("f2sl.stats.scores.tables.COUNTS_REMEMBERED", 10)
     assert_same(*runs_of("s2tmb", related_codes(2, 60, 8), {"max_exact": 4}))
 
 

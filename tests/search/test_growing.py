@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import f2sl
 from f2sl._deadline import Deadline
 from f2sl.constraints import Constraints
 from f2sl.data.engines import open_engine
 from f2sl.data.moments import Moments
+from f2sl.errors import F2SLWarning
 from f2sl.search.growing import OF_FAMILIES, OF_NUMBERS, numbers, stages
 from f2sl.search.growing.families import search_families
 from f2sl.search.growing.numbers import of_blocks, of_numbers, search_numbers
@@ -278,10 +280,21 @@ def test_batches_of_perturbations_grow_slowly(monkeypatch):
         made.append(rounds)
         perturbation(search, rounds, *rest)
 
-    monkeypatch.setattr(numbers._Search, "perturbation", recorded)
+    monkeypatch.setattr(numbers._Search, "perturb", recorded)
     columns = mixed_columns(3, 200)
     with open_engine(mixed_table(columns)) as engine:
         by_blocks(engine, [np.arange(5)], perturbations=[40, 100], moves=MOVES)
     assert made[0] == 1
     assert sum(made) == 140
     assert all(after <= 2 * before for before, after in pairwise(made))
+
+
+def test_an_identifier_that_is_kept_is_linked_to_nothing():
+    """Its indicators determine every other column."""
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=200)
+    frame = {"id": [f"p{i}" for i in range(200)], "a": a, "b": a + rng.normal(size=200)}
+    with pytest.warns(F2SLWarning, match="like an identifier"):
+        learned = f2sl.learn(frame, keep=["id"], stability=0)
+    assert learned.graph_.undirected_edges == [("a", "b")] and not learned.graph_.directed_edges
+    assert np.isfinite(learned.score_)

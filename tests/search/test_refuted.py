@@ -12,6 +12,8 @@ import f2sl
 import naive
 from f2sl.constraints import Constraints
 from f2sl.data.engines import open_engine
+from f2sl.graph.extension import consistent_extension
+from f2sl.search.growing.numbers import of_blocks, search_numbers
 from f2sl.search.growing.refuted import DEVIATIONS, SHARE, without_refuted
 from f2sl.stats.tests.mixed import DegenerateGaussian
 from marks import few_examples
@@ -114,3 +116,25 @@ def test_an_arrow_is_dropped_as_its_two_statistics_say(random_state, effect):
     in_doubt = excess < freedom * (math.log(n_rows) - 1.0)
     dropped = (X, Y) not in kept(frame, [(A, Y), (B, Y), (X, Y)], required=[(A, Y), (B, Y)])
     assert dropped == (far and in_doubt and excess < SHARE * expected)
+
+
+@pytest.mark.parametrize("random_state", [0, 17])
+def test_all_dags_of_a_class_lose_the_same_edges(random_state):
+    """The graph that is left does not depend on the names of columns, by which one of the DAGs is found."""
+    network = f2sl.random_network(12, 20, 3, kind="mixed", share_continuous=0.3, random_state=random_state)
+    frame = network.sample(3_000, random_state=random_state)
+    rules, left = Constraints.none(12), set()
+    with engine_of(frame) as engine:
+        problem = of_blocks(engine, 2.0 * math.log(12), None, rules)
+        found = search_numbers(
+            problem, [np.arange(12)], perturbations=[20], moves=5, constraints=rules
+        ).arrows
+        for order in range(12):
+            names = [f"{name:02}" for name in np.random.default_rng(order).permutation(12)]
+            cpdag = f2sl.DAG.from_arrays(names, found).to_cpdag()
+            member = consistent_extension(
+                f2sl.PDAG.from_arrays(names, cpdag.directed_array, cpdag.undirected_array)
+            )
+            arrows = without_refuted(engine, member.directed_array, rules)
+            left.add(frozenset(map(frozenset, arrows.tolist())))
+    assert len(left) == 1

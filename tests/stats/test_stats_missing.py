@@ -19,8 +19,7 @@ from f2sl.data import _kernels
 from f2sl.data.engines import Queries
 from f2sl.data.memory.engine import MemoryEngine
 from f2sl.data.moments import Moments
-from f2sl.data.stream.engine import StreamEngine
-from f2sl.data.stream.table import StreamTable
+from f2sl.data.stream import StreamTable
 from f2sl.errors import DataError
 from f2sl.stats.answers import INCONCLUSIVE
 from f2sl.stats.choose import make_score, make_test, related_pairs, significant_pairs
@@ -54,7 +53,7 @@ def opened(codes, states):
 
 def engines(table):
     yield MemoryEngine(table, 1)
-    yield StreamEngine(StreamTable.of_table(table, rows_per_block=64), 1)
+    yield StreamTable.of_table(table, rows_per_block=64).counting_engine(1)
 
 
 def counted(codes, states, query):

@@ -138,9 +138,9 @@ def test_with_the_moments_of_the_population_only_what_d_separates_is_independent
     spread = np.linalg.inv(np.eye(9) - weights)
     covariance = spread.T @ spread
     deviation = np.sqrt(np.diag(covariance))
-    embedded = SimpleNamespace(correlations=covariance / np.outer(deviation, deviation), start=start)
+    linear = SimpleNamespace(correlations=covariance / np.outer(deviation, deviation), start=start)
     threads = SimpleNamespace(map=lambda function, items: [function(item) for item in items])
-    engine = SimpleNamespace(embedded=embedded, n_rows=10**10, threads=threads, any_missing=False)
+    engine = SimpleNamespace(linear=linear, n_rows=10**10, threads=threads, any_missing=False)
     for x, y in combinations(range(6), 2):
         others = [v for v in range(6) if v not in (x, y)]
         for size in range(5):

@@ -35,14 +35,10 @@ from f2sl.stats.choose import (
     set_scores,
     significant_pairs,
 )
-from f2sl.stats.measures.correlations import R2
-from f2sl.stats.measures.information import MI, SU
+from f2sl.stats.measures.pairs import MI, R2, SU
 from f2sl.stats.registries import CI_TESTS, MEASURES, SCORES
-from f2sl.stats.scores.dirichlet import K2, BDeu
-from f2sl.stats.scores.likelihood import BIC
-from f2sl.stats.scores.tables import TableScore
-from f2sl.stats.tests.g2 import G2
-from f2sl.stats.tests.x2 import X2
+from f2sl.stats.scores.tables import BIC, K2, BDeu, TableScore
+from f2sl.stats.tests.g2 import G2, X2
 from gaussian_tools import moments, related_values
 from tables import make_engine, related_codes
 

@@ -13,8 +13,8 @@ from f2sl.data.memory.engine import MemoryEngine
 from f2sl.data.open import open_table
 from f2sl.errors import OptionError
 from f2sl.stats.choose import make_score
-from f2sl.stats.scores import dirichlet
-from f2sl.stats.scores.likelihood import LogLikelihood
+from f2sl.stats.scores import tables as scores_of_tables
+from f2sl.stats.scores.tables import LogLikelihood
 from marks import examples
 from tables import make_engine, random_codes, related_codes
 
@@ -135,7 +135,7 @@ def test_gains_are_differences_of_scores(random_state, n_rows, ess, sizes_kept):
     cardinalities = rng.integers(1, 6, 6)
     codes = random_codes(random_state, n_rows, cardinalities)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dirichlet, "SIZES_KEPT", sizes_kept)  # few: they are forgotten on the way
+        patch.setattr(scores_of_tables, "PRIORS_KEPT", sizes_kept)  # few: they are forgotten on the way
         scorer = scorer_on(make_engine(codes, cardinalities), equivalent_sample_size=ess)
     # Each variable may have some of the others as parents, and has some of these.
     allowed = [[u for u in range(6) if u != v and rng.random() < 0.7] for v in range(6)]
@@ -171,12 +171,12 @@ def test_gains_are_refused_for_large_tables_and_variables_without_planes(monkeyp
     # Variable 0 has a table of 3 * 4 * 2 cells, and 100 samples are two words.
     for limit, most in (("MOST_CELLS", 23), ("MOST_WORDS", 47)):
         with monkeypatch.context() as lower:
-            lower.setattr(dirichlet, limit, most)
+            lower.setattr(scores_of_tables, limit, most)
             assert not answered(0)
             assert answered(2)
 
 
-class HalfOfBDeu(dirichlet.BDeu):
+class HalfOfBDeu(scores_of_tables.BDeu):
     def of_tables(self, tables, logarithms):
         return super().of_tables(tables, logarithms) / 2
 
@@ -187,7 +187,7 @@ def test_only_bdeu_of_complete_small_tables_in_memory_has_gains(monkeypatch):
     assert not hasattr(HalfOfBDeu().bind(make_engine(codes)), "gains")
     with MemoryEngine(open_table({"a": ["x", "y", None] * 9, "b": ["x", "x", "y"] * 9})) as engine:
         assert not hasattr(scorer_on(engine), "gains")
-    monkeypatch.setattr(dirichlet, "MOST_ROWS", 99)
+    monkeypatch.setattr(scores_of_tables, "MOST_ROWS", 99)
     assert not hasattr(scorer_on(make_engine(codes)), "gains")
 
 

@@ -13,8 +13,7 @@ import naive
 import naive_gaussian
 from f2sl.data.engines import FoundPairs
 from f2sl.data.memory.engine import MemoryEngine
-from f2sl.data.stream.engine import StreamEngine
-from f2sl.data.stream.table import StreamTable
+from f2sl.data.stream import StreamTable
 from f2sl.learners.local.fcbf import FCBF
 from f2sl.stats.choose import related_pairs, significant_pairs
 from f2sl.stats.measures import significance
@@ -177,7 +176,7 @@ def test_every_engine_finds_the_same_bits(kept, monkeypatch):
         if rows_per_block is None:
             engine = MemoryEngine(table, jobs)
         else:
-            engine = StreamEngine(StreamTable.of_table(table, rows_per_block, memory), jobs)
+            engine = StreamTable.of_table(table, rows_per_block, memory).counting_engine(jobs)
         with engine:
             shares = []
             found.append(listed(significant_pairs(engine)(advance=shares.append)))

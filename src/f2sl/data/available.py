@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers, Mask
 from f2sl.data.memory.table import MemoryTable
-from f2sl.data.moments import DIGITS, Moments, Scaling
+from f2sl.data.moments import DIGITS, Moments, Scaling, in_fine_units, products_of
 from f2sl.data.table import Arrays, Block, Table
 
 if TYPE_CHECKING:
@@ -77,15 +77,19 @@ class AvailableMoments(Moments):
         unit = scaling.coarse_unit
         first = coarse * unit + fine  # of the row's column, over the samples that have the other
         squares, products = (
-            (a * unit + b) * unit + c for a, b, c in (squares_and_products[:3], squares_and_products[3:])
+            in_fine_units(unit, squares_and_products[part]) for part in (slice(3), slice(3, 6))
         )
         with np.errstate(divide="ignore", invalid="ignore"):
             squares -= first * first / n_rows
             found = (products - first * first.T / n_rows) / np.sqrt(squares * squares.T)
-        # Pairs without samples, or in which one column does not vary, are not seen to be related.
-        found = np.clip(np.round(np.where(np.isfinite(found), found, 0.0), DIGITS), -1.0, 1.0)
+        # Pairs in which one column does not vary have no samples that tell anything, and those without
+        # samples are not seen to be related.
+        varies = _varies(n_rows, coarse, fine, squares_and_products[0], squares_and_products[2])
+        n_rows = np.where(varies & varies.T, n_rows, 0.0)
+        found = np.where((n_rows > 0) & np.isfinite(found), found, 0.0)
+        found = np.clip(np.round(found, DIGITS), -1.0, 1.0)
         np.fill_diagonal(found, 1.0)
-        variances = np.diagonal(squares) / np.diagonal(n_rows) * scaling.unit**2
+        variances = np.diagonal(squares) / (table.n_rows - table.missing) * scaling.unit**2
         moments = cls(table.n_rows, variances, found, n_jobs, table.names)
         moments._table, moments.scaling, moments.pair_rows = table, scaling, n_rows
         moments.missing = table.missing > 0
@@ -113,16 +117,32 @@ class AvailableMoments(Moments):
             n_rows, sums, products = self._table.add_up(asked)
         unit = self.scaling.coarse_unit
         first = sums[:, 0] * unit + sums[:, 1]
-        both = (products[:, 0] * unit + products[:, 1]) * unit + products[:, 2]
+        both = in_fine_units(unit, products.swapaxes(0, 1))
         with np.errstate(divide="ignore", invalid="ignore"):
             both -= first[:, :, None] * first[:, None, :] / n_rows[:, None, None]
             squares = np.einsum("tii->ti", both)
             found = both / np.sqrt(squares[:, :, None] * squares[:, None, :])
             variances = squares / n_rows[:, None] * self.scaling.unit[variables] ** 2
         found = np.clip(np.round(found, DIGITS), -1.0, 1.0)
-        known = (n_rows >= LEAST_ROWS) & (squares > 0.0).all(axis=1)
+        own = (np.einsum("tii->ti", products[:, part]) for part in (0, 2))
+        known = (n_rows >= LEAST_ROWS) & _varies(n_rows[:, None], sums[:, 0], sums[:, 1], *own).all(axis=1)
         found[~known] = np.nan
         return OfQuestions(n_rows, found, variances)
+
+
+def _varies(
+    n_rows: Floats, coarse: Floats, fine: Floats, coarse_squares: Floats, fine_squares: Floats
+) -> Mask:
+    """Return which columns vary, from the sums of both halves and of their squares, all whole numbers.
+
+    Exact: a difference of rounded sums may be positive where nothing varies, or the other way round.
+    """
+    found = np.zeros(np.broadcast_shapes(n_rows.shape, coarse.shape), np.bool_)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for sums, squares in ((coarse, coarse_squares), (fine, fine_squares)):
+            mean = np.rint(sums / n_rows)
+            found |= (mean * n_rows != sums) | (mean * mean * n_rows != squares)
+    return found
 
 
 def _sums_of_pairs(scaling: Scaling, block: Block) -> Arrays:
@@ -136,7 +156,7 @@ def _sums_of_pairs(scaling: Scaling, block: Block) -> Arrays:
     coarse, fine = scaling.halves(values)
     # Squares are of whole numbers, and sums of some of them no larger than those of all: exact.
     of_first = (coarse, fine, coarse * coarse, 2.0 * coarse * fine, fine * fine)
-    return there @ there.T, *(part @ there.T for part in of_first), *_products(coarse, fine)
+    return there @ there.T, *(part @ there.T for part in of_first), *products_of(coarse, fine)
 
 
 def _questions_of_block(scaling: Scaling, variables: Integers, block: Block) -> Arrays:
@@ -146,14 +166,8 @@ def _questions_of_block(scaling: Scaling, variables: Integers, block: Block) -> 
     whole = np.empty((2, 0)), np.empty((3, 0, 0))
     if len(used) ** 2 <= PAIRS_PER_QUESTION * len(variables):
         coarse, fine = scaling.halves(numbers)
-        whole = np.stack([coarse.sum(axis=1), fine.sum(axis=1)]), np.stack(_products(coarse, fine))
+        whole = np.stack([coarse.sum(axis=1), fine.sum(axis=1)]), np.stack(products_of(coarse, fine))
     return _sums_of_questions(positions.reshape(variables.shape), _in_integers(scaling, numbers), whole)
-
-
-def _products(coarse: Floats, fine: Floats) -> tuple[Floats, Floats, Floats]:
-    """Sum the products of all pairs of columns: coarse with coarse, both mixed terms, fine with fine."""
-    mixed = coarse @ fine.T
-    return coarse @ coarse.T, mixed + mixed.T, fine @ fine.T
 
 
 def _in_integers(scaling: Scaling, numbers: Floats) -> Columns:

@@ -1,8 +1,9 @@
-"""Count a batch of queries in blocks of rows, wherever the blocks are.
+"""Count a table in blocks of rows, wherever the blocks are: on disk, or on the workers of a cluster.
 
 A :class:`Batch` counts one block after another, each with its own `MemoryEngine` of the requested variables.
 The counts of blocks add up, in any order, and the sum is turned into tables at the end. A :class:`TileBatch`
-does the same for all pairs of some tiles, faster.
+does the same for all pairs of some tiles, faster. A batch of queries whose tables would not fit into memory
+all at once is cut into parts, each of which takes a pass over the blocks.
 
 A table with more cells than samples lists only the cells that occur. These differ between blocks, so cells
 are identified by the number of their configuration until all blocks are added up.
@@ -10,76 +11,165 @@ are identified by the number of their configuration until all blocks are added u
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
-from typing import Any, Protocol
+from itertools import pairwise, tee
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
-from f2sl.data.engines import Presence, Queries, Tables
-from f2sl.data.memory.engine import MOST_PLANES, MemoryEngine
-from f2sl.data.tiles import BY_PLANES, BY_TABLES, pairs_of
+from f2sl._threads import Threads
+from f2sl.data.engines import (
+    Advance,
+    CountingEngine,
+    FoundPairs,
+    PairFormula,
+    Presence,
+    Queries,
+    TableFormula,
+    Tables,
+)
+from f2sl.data.memory.engine import MOST_PLANES, MemoryEngine, groups_of, sorted_cells
+from f2sl.data.table import Arrays, Block, BlockTable
+from f2sl.data.tiles import BY_PLANES, BY_TABLES, Piece, Triangle, pairs_of
 from f2sl.errors import DataError
-
-LARGEST_KEY = 2.0**62
-"""Configurations are numbered up to here; beyond, their codes are put side by side."""
 
 MOST_INNER_CELLS = 128
 """Cells of a pair's table, but for the last row and column, up to which bit planes are faster."""
+
+
+COPIES_AT_LEAST = 4
+"""Smallest number of copies of a table in memory: counted, added up, and used by a formula."""
+
+
+class BlockEngine(CountingEngine):
+    """Count the variables of a table in blocks, at most about `most_cells` cells of tables at a time.
+
+    Examples
+    --------
+    >>> from f2sl import open_table
+    >>> from f2sl.data.stream import StreamTable
+    >>> table = open_table({"a": [0, 0, 1, 1], "b": [0, 1, 1, 1]})
+    >>> with StreamTable.of_table(table, rows_per_block=3).counting_engine(n_jobs=1) as engine:
+    ...     engine.count(Queries.of([(0, 1)])).counts.tolist()
+    [1, 1, 0, 2]
+    """
+
+    def __init__(self, table: BlockTable, n_jobs: int | None, most_cells: int) -> None:
+        self._table = table
+        self.n_rows = table.n_rows
+        self.cardinalities: Integers = table.cardinalities
+        self.observed = table.n_rows - table.missing
+        self.threads = Threads(n_jobs)
+        self._most_cells = most_cells
+
+    def close(self) -> None:
+        """End the engine's threads."""
+        self.threads.close()
+
+    def evaluate(self, queries: Queries, formula: TableFormula, width: int = 1) -> Floats:
+        """Count the tables of `queries` and apply `formula`, as many at a time as fit into memory."""
+        if not len(queries):
+            return np.empty((0, width))
+        results = map(formula, self._tables(map(self._batch, self._cut(queries))))
+        return np.concatenate([result.reshape(-1, width) for result in results])
+
+    def count(self, queries: Queries) -> Tables:
+        """Count the tables of a batch in one pass over the blocks; they must fit into memory."""
+        return next(self._tables([self._batch(queries)]))
+
+    def _search(self, formula: PairFormula, triangle: Triangle, advance: Advance) -> Iterator[FoundPairs]:
+        shares: deque[float] = deque()  # of the work, for each batch that has not been counted
+
+        def batches() -> Iterator[Batch | TileBatch]:
+            for piece in triangle.pieces(self._most_cells):
+                parts = list(self._batches_of(triangle.order, piece))
+                shares.extend(piece.work / triangle.work * batch.share for batch in parts)
+                yield from parts
+
+        for tables in self._tables(batches(), lambda share: advance(share * shares[0])):
+            shares.popleft()
+            yield formula.of_tables(tables)
+
+    def _batches_of(self, order: Integers, piece: Piece) -> Iterator[Batch | TileBatch]:
+        """Count the pairs of some tiles, by bit planes or like other tables."""
+        if piece.method == BY_PLANES:
+            yield TileBatch(order, piece.tiles, self.presence, self.margins, self.n_rows)
+            return
+        pairs = np.concatenate([pairs_of(order, tile) for tile in piece.tiles])
+        for part in self._cut(Queries.of_matrix(pairs)):
+            queries = self.presence.pair_queries(part.variables.reshape(-1, 2))
+            yield replace(self._batch(queries), share=len(part) / len(pairs))
+
+    def _tables(
+        self, batches: Iterable[Batch | TileBatch], advance: Advance = lambda share: None
+    ) -> Iterator[Tables]:
+        ahead, behind = tee(batches)  # a cluster counts some batches ahead
+        for total, batch in zip(self._table.totals(ahead, self.threads, advance), behind, strict=False):
+            yield batch.tables(total)
+
+    def _cost_of_pair(self, k_row: int, k_column: int) -> tuple[int, float]:
+        few = (k_row - 1) * (k_column - 1) <= MOST_INNER_CELLS and k_row * k_column <= self.n_rows
+        planes = few and max(k_row, k_column) <= MOST_PLANES
+        return BY_PLANES if planes else BY_TABLES, float(min(k_row * k_column, self.n_rows))
+
+    def _cut(self, queries: Queries) -> Iterator[Queries]:
+        """Cut a batch into parts that fit into memory."""
+        loads = np.minimum(queries.table_sizes(self.presence.cardinalities), self.n_rows)
+        return cut(queries, loads, self._most_cells)
+
+    def _batch(self, queries: Queries) -> Batch:
+        """Return a batch, which only one thread may hold if it fills the memory."""
+        batch = Batch(queries, self.presence, self.n_rows, self._most_cells)
+        cells = queries.table_sizes(self.presence.cardinalities)[batch.full].sum()
+        if cells <= self._most_cells:
+            return batch
+        if COPIES_AT_LEAST * 8 * cells > self._table.memory:
+            longest = int(np.diff(queries.start).max())
+            raise too_large(longest, self._table.memory // (COPIES_AT_LEAST * 8))
+        return replace(batch, most_threads=1)
 
 
 @dataclass(frozen=True)
 class Occurring:
     """Configurations of `n_variables` that occur, by number in ascending order, with their counts.
 
-    There may be `most_cells` of them.
+    There may be `most_cells` of them. Those that occur in earlier blocks may be apart, in `earlier`, as in
+    merge sort: configurations of like numbers are joined, so that each is moved few times.
     """
 
     keys: NDArray[Any]
     counts: Integers
     n_variables: int
     most_cells: int
+    earlier: Occurring | None = None
 
-    def plus(self, other: Occurring) -> Occurring:
+    def __add__(self, more: Occurring) -> Occurring:
         """Add the configurations of further rows."""
-        keys, where = np.unique(np.concatenate([self.keys, other.keys]), return_inverse=True)
+        more = more.joined()
+        if len(self.keys) > 2 * len(more.keys):
+            return replace(more, earlier=self)
+        both = self._merged(more)
+        return both if self.earlier is None else self.earlier + both
+
+    def joined(self) -> Occurring:
+        """Return all configurations together."""
+        found, earlier = self, self.earlier
+        while earlier is not None:
+            found, earlier = earlier._merged(found), earlier.earlier
+        return found
+
+    def _merged(self, more: Occurring) -> Occurring:
+        keys, where = np.unique(np.concatenate([self.keys, more.keys]), return_inverse=True)
         counts = np.zeros(len(keys), np.int64)
-        np.add.at(counts, where.reshape(-1), np.concatenate([self.counts, other.counts]))
+        np.add.at(counts, where.reshape(-1), np.concatenate([self.counts, more.counts]))
         if len(keys) > self.most_cells:
             raise too_large(self.n_variables, self.most_cells)
-        return Occurring(keys, counts, self.n_variables, self.most_cells)
-
-
-@dataclass(frozen=True)
-class BlockCounts:
-    """Counts of a batch in some rows: full tables in one array, the others each on their own."""
-
-    full: Integers
-    occurring: tuple[Occurring, ...] = ()
-
-    def plus(self, other: BlockCounts) -> BlockCounts:
-        """Add the counts of further rows."""
-        return BlockCounts(
-            self.full + other.full, tuple(map(Occurring.plus, self.occurring, other.occurring))
-        )
-
-
-class Counted(Protocol):
-    """Counts made together in one pass over the blocks."""
-
-    @property
-    def used(self) -> Integers:
-        """Variables whose codes are needed, in ascending order."""
-
-    def count(self, codes: NDArray[Any]) -> BlockCounts:
-        """Count a block, given by the codes of the variables used."""
-
-    def tables(self, total: BlockCounts) -> Tables:
-        """Return tables from the counts of all blocks."""
+        return replace(self, keys=keys, counts=counts, earlier=None)
 
 
 @dataclass(frozen=True)
@@ -99,13 +189,16 @@ class Batch:
     """Queries that are counted together in one pass over the blocks.
 
     `n_rows` is the number of samples in all blocks. A table that lists only occurring cells must not list
-    more than `most_cells`.
+    more than `most_cells`. At most `most_threads` may hold the counts at the same time; `share` is the
+    batch's share of the pairs of its tiles.
     """
 
     queries: Queries
     presence: Presence
     n_rows: int
     most_cells: int
+    most_threads: int = 1 << 30
+    share: float = 1.0
 
     @property
     def cardinalities(self) -> Integers:
@@ -138,8 +231,9 @@ class Batch:
             part = slice(self.queries.start[t], self.queries.start[t + 1])
             yield self._local.variables[part], self.cardinalities[self.queries.variables[part]]
 
-    def count(self, codes: NDArray[Any]) -> BlockCounts:
-        """Count a block, given by the codes of the variables used."""
+    def count(self, block: Block) -> Arrays:
+        """Count a block, given by the codes of the variables used: full tables first, then the others."""
+        codes = block.codes
         if self._asked[-1] >= len(self.presence.numbers):
             codes = self.presence.rows(codes, self.used, self._asked)
         dense = self._local if self.full.all() else self._local.where(self.full)
@@ -149,20 +243,19 @@ class Batch:
             full = MemoryEngine(rows, 1, most_full_cells=self.n_rows).count(dense).counts
         occurring = []
         for query, cardinalities in self._others():
-            there = codes
-            if self.presence.any:
-                there = codes[:, (codes[query] < cardinalities[:, None]).all(axis=0)]
-            keys, counts = np.unique(_keys(there, query, cardinalities), return_counts=True)
-            occurring.append(Occurring(keys, counts.astype(np.int64), len(query), self.most_cells))
-        return BlockCounts(full, tuple(occurring))
+            found = sorted_cells(codes[query], cardinalities)
+            occurring.append(Occurring(*found, len(query), self.most_cells))
+        return full, *occurring
 
-    def tables(self, total: BlockCounts) -> Tables:
+    def tables(self, total: Arrays) -> Tables:
         """Return the tables in the order of the queries."""
+        full, *occurring = total
+        tables = map(Occurring.joined, occurring)
         others = [
-            (table.counts, _groups(table.keys, cardinalities))
-            for table, (_, cardinalities) in zip(total.occurring, self._others(), strict=True)
+            (table.counts, groups_of(table.keys, cardinalities))
+            for table, (_, cardinalities) in zip(tables, self._others(), strict=True)
         ]
-        how = self.full, total.full, others, self.presence.any
+        how = self.full, full, others, self.presence.any
         return _joined(self.queries, self.cardinalities, self.n_rows, *how)
 
 
@@ -179,6 +272,8 @@ class TileBatch:
     presence: Presence
     margins: Integers
     n_rows: int
+    most_threads: int = 1 << 30
+    share: float = 1.0
 
     @property
     def cardinalities(self) -> Integers:
@@ -206,17 +301,15 @@ class TileBatch:
         local[self._positions] = np.searchsorted(self.used, self.order[self._positions])
         return local
 
-    def count(self, codes: NDArray[Any]) -> BlockCounts:
+    def count(self, block: Block) -> Arrays:
         """Count a block, given by the codes of the variables used."""
-        block = MemoryEngine(_Rows(codes, self.cardinalities[self.used]), 1)
-        return BlockCounts(
-            np.concatenate(
-                [block.count_tile(self._local, tile, self._whole(tile)).ravel() for tile in self.tiles]
-            )
-        )
+        engine = MemoryEngine(_Rows(block.codes, self.cardinalities[self.used]), 1)
+        counts = [engine.count_tile(self._local, tile, self._whole(tile)).ravel() for tile in self.tiles]
+        return (np.concatenate(counts),)
 
-    def tables(self, total: BlockCounts) -> Tables:
+    def tables(self, total: Arrays) -> Tables:
         """Add the cells that were not counted; the tables are in the order of the tiles."""
+        [counted] = total
         start = np.concatenate([[0], np.cumsum(self.cardinalities)])
         first, pairs, tables = 0, [], []
         for tile in self.tiles:
@@ -225,7 +318,7 @@ class TileBatch:
             k_row, k_column = self.cardinalities[self.order[[top, left]]]
             inner_rows, inner_columns = np.array([k_row, k_column]) - (not self._whole(tile))
             shape = bottom - top, inner_rows, inner_columns, right - left
-            sums = total.full[first : first + np.prod(shape)].reshape(shape)
+            sums = counted[first : first + np.prod(shape)].reshape(shape)
             first += sums.size
             ahead = np.arange(left, right) > np.arange(top, bottom)[:, None]
             whole = np.empty((len(some), k_row, k_column), np.int64)
@@ -236,24 +329,13 @@ class TileBatch:
                 of_columns = self.margins[start[some[:, 1:]] + np.arange(k_column)]
                 whole[:, -1, :] = of_columns - whole[:, :-1, :].sum(axis=1)
             pairs.append(some)
-            tables.append(self._with_margins(whole).ravel())
+            if self.presence.any:  # with the margins, as in `Presence.pair_queries`
+                margins = whole.sum(axis=2), whole.sum(axis=1)
+                whole = np.concatenate([whole.reshape(len(whole), -1), *margins], axis=1)
+            tables.append(whole.ravel())
         queries = self.presence.pair_queries(np.concatenate(pairs))
         full, counts = np.ones(len(queries), np.bool_), np.concatenate(tables)
         return _joined(queries, self.cardinalities, self.n_rows, full, counts, [], self.presence.any)
-
-    def _with_margins(self, tables: Integers) -> Integers:
-        """Append the margins to tables of pairs if values are missing, as `Presence.pair_queries` does."""
-        if not self.presence.any:
-            return tables
-        flat = tables.reshape(len(tables), -1)
-        return np.concatenate([flat, tables.sum(axis=2), tables.sum(axis=1)], axis=1)
-
-
-def way_of_pair(n_rows: int, k_row: int, k_column: int) -> tuple[int, float]:
-    """Return how to count pairs with these numbers of states, and the cells of their tables."""
-    few = (k_row - 1) * (k_column - 1) <= MOST_INNER_CELLS and k_row * k_column <= n_rows
-    planes = few and max(k_row, k_column) <= MOST_PLANES
-    return BY_PLANES if planes else BY_TABLES, float(min(k_row * k_column, n_rows))
 
 
 def too_large(n_variables: int, most_cells: int) -> DataError:
@@ -313,32 +395,3 @@ def _joined(
             group_start[slots[t] : slots[t + 1]] = cell_start[t] + borders
     starts = cell_start, group_start, slots[:-1]
     return Tables(queries, cardinalities, counts, *starts, n_groups, full, n_rows, missing)
-
-
-def _numbered(cardinalities: Integers) -> bool:
-    return float(np.prod(cardinalities.astype(np.float64))) <= LARGEST_KEY
-
-
-def _keys(codes: NDArray[Any], query: Integers, cardinalities: Integers) -> NDArray[Any]:
-    """Return a key for each row's configuration: a number, or its codes if there are too many."""
-    if not _numbered(cardinalities):
-        side_by_side = np.ascontiguousarray(codes[query].T.astype(codes.dtype.newbyteorder(">")))
-        return side_by_side.view(f"S{side_by_side.shape[1] * side_by_side.itemsize}").reshape(-1)
-    keys = np.zeros(codes.shape[1], np.int64)
-    for v, k in zip(query, cardinalities, strict=True):
-        keys *= k
-        keys += codes[v]
-    return keys
-
-
-def _groups(keys: NDArray[Any], cardinalities: Integers) -> Integers:
-    """Return where groups of configurations that differ in the last variable begin, and the last ends."""
-    if not len(keys):
-        return np.zeros(1, np.int64)
-    if _numbered(cardinalities):
-        changes = np.diff(keys // cardinalities[-1]) != 0
-    else:
-        width = keys.itemsize // len(cardinalities)
-        leading = keys.view(np.uint8).reshape(len(keys), -1)[:, :-width]
-        changes = (leading[1:] != leading[:-1]).any(axis=1)
-    return np.concatenate([[0], np.flatnonzero(changes) + 1, [len(keys)]])

@@ -135,7 +135,9 @@ def _day_of(label: object, form: str) -> float | None:
 
 
 def _date_of(fields: dict[str, str | None]) -> datetime | None:
-    year = int(fields["year"] or 0) if fields.get("year") else _century(int(fields["short"] or 0))
+    year = int(fields["year"] or 0) if fields.get("year") else int(fields["short"] or 0)
+    if not fields.get("year"):
+        year += 1900 if year >= FIRST_SHORT_YEAR else 2000
     if name := fields.get("name"):
         if name.lower() not in _SHORT_MONTHS:
             return None
@@ -158,10 +160,6 @@ def _date_of(fields: dict[str, str | None]) -> datetime | None:
         shift = timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:]))
         when += shift if zone[0] == "-" else -shift
     return when
-
-
-def _century(short: int) -> int:
-    return short + (1900 if short >= FIRST_SHORT_YEAR else 2000)
 
 
 def since_1970(values: npt.NDArray[Any], per_unit: int, missing: Any, unit: str) -> RawColumn:

@@ -7,7 +7,7 @@ whole table. A :class:`Coder` then finds the codes of a column's values, batch b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +20,6 @@ from f2sl._notes import Note
 from f2sl.data.asked import Labels
 from f2sl.data.column import MAX_STATES, Column
 from f2sl.data.encode import Encoder
-from f2sl.data.frames import Source
 from f2sl.data.integers import SINGLE_SPREAD, distinct, offsets
 from f2sl.data.table import Ends
 from f2sl.data.values import RawColumn, Refused, is_whole
@@ -151,23 +150,6 @@ class Digest:
         return RawColumn(form, values, missing, weights=weights, only_ends=self.too_many, unit=self._unit)
 
 
-class DigestSource(Source):
-    """Distinct values of each column of a table that is read in blocks; `n_rows` are the table's."""
-
-    def __init__(self, names: tuple[str, ...], n_rows: int, digests: Sequence[Digest]) -> None:
-        self.names = names
-        self.n_rows = n_rows
-        self.digests = digests
-
-    def column(self, i: int) -> RawColumn:
-        """Return the distinct values of column `i`."""
-        return self.digests[i].column()
-
-    def n_missing(self, i: int) -> int:
-        """Count the missing values of column `i`, in rows that are not kept as well."""
-        return self.digests[i].n_missing
-
-
 class DigestEncoder(Encoder):
     """Source whose rows are the distinct values of each column.
 
@@ -175,7 +157,6 @@ class DigestEncoder(Encoder):
     needed to cut them into intervals.
     """
 
-    source: DigestSource
     whole_column: Callable[[int], RawColumn]
 
     def prepare(

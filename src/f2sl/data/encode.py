@@ -37,8 +37,8 @@ from f2sl.data.check import (
 )
 from f2sl.data.column import CONTINUOUS, DISCRETE, MAX_STATES, Column, code_type
 from f2sl.data.dates import DAYS, DateReader, reader_of, written
-from f2sl.data.frames import Part, Source, Without, open_source, rows_by_weight
-from f2sl.data.identifiers import MANY_LABELS, balanced, identifies
+from f2sl.data.frames import Source, open_source, rows_by_weight
+from f2sl.data.identifiers import MANY_LABELS, balanced, frequent_labels, identifies, pooled_codes
 from f2sl.data.integers import block_width, encode_integers
 from f2sl.data.kinds import (
     AS_ONE,
@@ -52,8 +52,7 @@ from f2sl.data.kinds import (
 from f2sl.data.memory.table import MemoryTable
 from f2sl.data.names import is_nameless, listing
 from f2sl.data.notes import describe_constant
-from f2sl.data.pooling import frequent_labels, pooled_codes
-from f2sl.data.remarks import DROP, KEEP, Remark, dates_read, integers_read, note_on
+from f2sl.data.remarks import DATE_PARTS, DROP, KEEP, Remark, dates_read, integers_read, note_on
 from f2sl.data.values import LAST_EXACT, RawColumn, Refused, chosen_rows, number_of
 
 LEFT_OUT, REFUSED = "left out", "refused"
@@ -83,7 +82,7 @@ def encode(
     source = open_source(data, None if reading.drop else reading.names)
     na_found = set(found)
     if reading.na:
-        source = Without(source, reading.na, na_found)
+        source = source.without(reading.na, na_found)
     indices, names, parts, wrong = chosen_columns(source.names, reading)
     rows, refused = None, None
     if reading.weights in names:
@@ -95,7 +94,7 @@ def encode(
             refused = error
         names, parts = names[:at] + names[at + 1 :], parts[:at] + parts[at + 1 :]
     if rows is not None or names != source.names:
-        source = Part(source, indices, names, rows)
+        source = source.part(indices, names, rows)
     encoder = Encoder(source, reading, parts, wrong, notes, na_found)
     if refused is not None:
         encoder.problems.add(refused.reason, str(reading.weights), refused.detail)
@@ -338,7 +337,10 @@ class Encoder:
                 if column.form == "labels" and like_written_numbers(column.labels, self.n_kept):
                     self._leave_out(i, _written(column), remedy=(TO_NUMBERS,))
                 else:
-                    self._leave_out(i, like + LIKE_ONE, "identifier", ("; keep with ", KEEP))
+                    remedy: Remark = ("; keep with ", KEEP)
+                    if column.unit == DAYS:
+                        remedy += ("; their parts with ", DATE_PARTS)
+                    self._leave_out(i, like + LIKE_ONE, "identifier", remedy)
                 return True
             kind, k, why = self._choose(name, column)
             if many_labels and may_choose and self._beside_numbers:

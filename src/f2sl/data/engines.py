@@ -16,6 +16,7 @@ about both together.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -54,16 +55,57 @@ def open_engine(table: Table, n_jobs: int | None = None) -> Any:
     return table.counting_engine(n_jobs)
 
 
-class CountsOnly:
-    """Base of the engines that answer questions about counts, and none about moments.
+class CountingEngine(ABC):
+    """Base of the engines that count states: in memory, in blocks of rows, or on a cluster.
 
-    A subclass estimates the cost of counting a pair, and searches the pieces of the triangle of pairs.
+    A subclass has `n_rows`, the number of samples, and `cardinalities`, the number of states of each
+    variable. It counts tables, estimates the cost of counting a pair, and searches the pieces of the triangle
+    of pairs.
     """
 
     moments = None
+    """Questions about moments have no answer here."""
     cardinalities: Integers
     n_rows: int
     _table: Any
+
+    @abstractmethod
+    def evaluate(self, queries: Queries, formula: TableFormula, width: int = 1) -> Floats:
+        """Count the tables of `queries` and apply `formula`; one row of `width` numbers for each query."""
+
+    @abstractmethod
+    def _cost_of_pair(self, k_row: int, k_column: int) -> tuple[int, float]:
+        """Return the way to count a pair with these numbers of states, and its cost."""
+
+    @abstractmethod
+    def _search(self, formula: PairFormula, triangle: Triangle, advance: Advance) -> Iterator[FoundPairs]:
+        """Yield what `formula` keeps of each piece of the triangle."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Release the resources of counting: threads, or data sent to a cluster."""
+
+    def search_pairs(
+        self,
+        formula: PairFormula,
+        variables: Integers | None = None,
+        target: int | None = None,
+        advance: Advance | None = None,
+    ) -> FoundPairs:
+        """Apply `formula` to all pairs among `variables` (default: all), or of `target` with each of them.
+
+        Each pair is returned once, with first < second, in ascending order. `advance` receives the
+        share of the work of each finished piece.
+        """
+        if variables is None:
+            variables = np.arange(self.n_variables)
+        missing = self.presence.missing
+        triangle = cut_triangle(variables, self.cardinalities, self._cost_of_pair, target, missing)
+        return merge_pairs(self._search(formula, triangle, advance or (lambda share: None)))
+
+    def column(self, variable: int) -> NDArray[Any]:
+        """Return the codes of one variable."""
+        return np.asarray(self._table.column(variable))
 
     @cached_property
     def margin_start(self) -> Integers:
@@ -74,32 +116,6 @@ class CountsOnly:
     def margins(self) -> Integers:
         """Counts of all states, one variable after another."""
         return np.concatenate([np.empty(0, np.int64), *self._table.margins])
-
-    def column(self, variable: int) -> NDArray[Any]:
-        """Return the codes of one variable."""
-        return np.asarray(self._table.column(variable))
-
-    def search_pairs(
-        self,
-        formula: PairFormula,
-        variables: Integers | None = None,
-        target: int | None = None,
-        advance: Advance | None = None,
-    ) -> FoundPairs:
-        """Apply `formula` to all pairs among `variables`, or of `target` with each of them."""
-        if variables is None:
-            variables = np.arange(self.n_variables)
-        missing = self.presence.missing
-        triangle = cut_triangle(variables, self.cardinalities, self._cost_of_pair, target, missing)
-        return merge_pairs(self._search(formula, triangle, advance or (lambda share: None)))
-
-    def _cost_of_pair(self, k_row: int, k_column: int) -> tuple[int, float]:
-        """Return the way to count a pair with these numbers of states, and its cost."""
-        raise NotImplementedError
-
-    def _search(self, formula: PairFormula, triangle: Triangle, advance: Advance) -> Iterator[FoundPairs]:
-        """Yield what `formula` keeps of each piece of the triangle."""
-        raise NotImplementedError
 
     @property
     def n_variables(self) -> int:
@@ -113,23 +129,19 @@ class CountsOnly:
 
     @cached_property
     def presence(self) -> Presence:
-        """Variables that indicate in which samples others are present."""
+        """Variables that indicate in which samples others are present; queries may use them."""
         return Presence.of(self.cardinalities, self.observed < self.n_rows)
 
-    def close(self) -> None:
-        """Release the resources of counting: threads, or data sent to a cluster."""
-        raise NotImplementedError
+    @property
+    def counts(self) -> Any:
+        """Engine for counts of states: itself."""
+        return self
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
         self.close()
-
-    @property
-    def counts(self) -> Any:
-        """Engine for counts of states: itself."""
-        return self
 
 
 @dataclass(frozen=True)
@@ -439,63 +451,4 @@ class PairFormula(Protocol):
         """Keep pairs among tables of two variables that are too large for the other ways.
 
         With gaps there are three tables for each pair, as `Presence.pair_queries` says.
-        """
-
-
-class CountingEngine(Protocol):
-    """Engine that counts a table's variables: in memory, from files or on a cluster."""
-
-    @property
-    def counts(self) -> CountingEngine | None:
-        """Engine for counts of states: itself, or None if it cannot count."""
-
-    @property
-    def moments(self) -> Moments | None:
-        """Engine for moments of numbers, or None if it has none."""
-
-    @property
-    def n_rows(self) -> int:
-        """Number of samples."""
-
-    @property
-    def n_variables(self) -> int:
-        """Number of variables."""
-
-    @property
-    def cardinalities(self) -> Integers:
-        """Number of states of each variable."""
-
-    @property
-    def observed(self) -> Integers:
-        """Number of samples that have each variable."""
-
-    @property
-    def presence(self) -> Presence:
-        """Variables that indicate in which samples others are present; queries may use them."""
-
-    def column(self, variable: int) -> NDArray[Any]:
-        """Return the codes of one variable as an array in memory."""
-
-    @property
-    def margins(self) -> Integers:
-        """Counts of all states, one variable after another."""
-
-    @property
-    def margin_start(self) -> Integers:
-        """Index in `margins` where each variable's counts begin, and the end of the last."""
-
-    def evaluate(self, queries: Queries, formula: TableFormula, width: int = 1) -> Floats:
-        """Count the tables of `queries` and apply `formula`; one row of `width` numbers for each query."""
-
-    def search_pairs(
-        self,
-        formula: PairFormula,
-        variables: Integers | None = None,
-        target: int | None = None,
-        advance: Advance | None = None,
-    ) -> FoundPairs:
-        """Apply `formula` to all pairs among `variables` (default: all), or of `target` with each of them.
-
-        Each pair is returned once, with first < second, in ascending order. `advance` receives the
-        share of the work of each finished piece.
         """

@@ -9,8 +9,9 @@ array, which is many times faster than a column at a time.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,26 +26,66 @@ if TYPE_CHECKING:
     import narwhals as nw
 
 
+@dataclass
 class Source:
-    """Table to be read: names, number of rows, and columns."""
+    """Table to be read: names, number of rows, and columns.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Name of each column.
+    n_rows : int
+        Number of rows.
+    column : callable
+        Returns a column by its index; raises `Refused` if it cannot be read.
+    block : callable, optional
+        Returns columns `first` to `last` - 1 as (rows, columns) of integers or booleans, or None.
+    missing : callable, optional
+        Counts the missing values of a column, if that is not to be seen from the column.
+    """
 
     names: tuple[str, ...]
     n_rows: int
-
-    def column(self, i: int) -> RawColumn:
-        """Return column `i`; raises `Refused` if it cannot be read."""
-        raise NotImplementedError
-
-    def block(self, first: int, last: int) -> npt.NDArray[Any] | None:
-        """Return columns `first` to `last` - 1 as (rows, columns) of integers or booleans, or None."""
-        return None
+    column: Callable[[int], RawColumn]
+    block: Callable[[int, int], npt.NDArray[Any] | None] = lambda first, last: None
+    missing: Callable[[int], int] | None = None
 
     def n_missing(self, i: int) -> int:
         """Count the missing values of column `i`; 0 if it cannot be read."""
+        if self.missing is not None:
+            return self.missing(i)
         try:
             return self.column(i).n_missing
         except Refused:
             return 0
+
+    def without(self, na: Sequence[str], found: set[str]) -> Source:
+        """Return the source without the values that `na` declares missing; those that occur go to `found`."""
+
+        def column(i: int) -> RawColumn:
+            known, occurring = without(self.column(i), na)
+            found.update(occurring)
+            return known
+
+        return Source(self.names, self.n_rows, column)
+
+    def part(self, positions: Sequence[int], names: Sequence[str], rows: Integers | None = None) -> Source:
+        """Return some columns, renamed; `rows` has each row as often as it counts."""
+        wanted = np.array(positions, np.int64)
+
+        def column(i: int) -> RawColumn:
+            found = self.column(int(wanted[i]))
+            return found if rows is None else chosen_rows(found, rows)
+
+        def block(first: int, last: int) -> npt.NDArray[Any] | None:
+            own = wanted[first:last]
+            found = self.block(int(own[0]), int(own[-1]) + 1)
+            if found is None:
+                return None
+            chosen = found[:, own - own[0]]
+            return chosen if rows is None else chosen[rows]
+
+        return Source(tuple(names), self.n_rows if rows is None else len(rows), column, block)
 
 
 def open_source(data: Any, names: Sequence[str] | None = None) -> Source:
@@ -55,209 +96,139 @@ def open_source(data: Any, names: Sequence[str] | None = None) -> Source:
     DataError
         If they cannot be read as a table.
     """
-    if isinstance(data, Mapping):
-        return _Mapping(data, names)
-    if isinstance(data, np.ndarray):
-        if data.dtype.names:
-            return _Mapping({name: data[name] for name in data.dtype.names}, names)
-        return _Array(data, names)
+    if isinstance(data, np.ndarray) and data.dtype.names:
+        data = {name: data[name] for name in data.dtype.names}
     if isinstance(data, (list, tuple)):
         if data and all(isinstance(row, Mapping) for row in data):
             keys = dict.fromkeys(key for row in data for key in row)
-            return _Mapping({key: [row.get(key) for row in data] for key in keys}, names)
-        return _Array(_array_of_rows(data), names)
+            data = {key: [row.get(key) for row in data] for key in keys}
+        else:
+            data = _array_of_rows(data)
+    if isinstance(data, Mapping):
+        return _of_mapping(data, names)
+    if isinstance(data, np.ndarray):
+        return _of_array(data, names)
     module = type(data).__module__.partition(".")[0]
     if module == "scipy" and hasattr(data, "toarray"):
         raise DataError("sparse matrices are not supported; convert the matrix with .toarray()")
     if module == "pyarrow" and hasattr(data, "schema"):
-        return _Arrow(data, names)
-    return _other_source(data, names)
-
-
-def _other_source(data: Any, names: Sequence[str] | None) -> Source:
+        return _of_arrow(data, names)
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(data, pandas.DataFrame):
-        return _Pandas(data, names)
+        return _of_pandas(data, names)
     import narwhals as nw
 
     frame = nw.from_native(data, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
-        return _Frame(frame, names)
+        return _of_frame(frame, names)
     what = type(data).__name__
     if hasattr(data, "collect"):
         raise DataError(f"a {what} has not been computed yet; pass the result of its .collect()")
     if hasattr(data, "__arrow_c_stream__") and not hasattr(data, "__array__"):
-        return _Arrow(data, names)
+        return _of_arrow(data, names)
     if hasattr(data, "__array__"):
-        return _Array(np.asarray(data), names)
+        return _of_array(np.asarray(data), names)
     raise DataError(
         f"no table can be read from a {what}; f2sl takes a data frame (pandas, Polars, PyArrow), "
         "a two-dimensional array, a dictionary of columns, or the path of a file"
     )
 
 
-class _Array(Source):
-    """Two-dimensional NumPy array, one row for each sample."""
+def _of_array(given: npt.NDArray[Any], names: Sequence[str] | None) -> Source:
+    """Read a two-dimensional NumPy array, one row for each sample."""
+    if given.dtype.kind == "c":
+        raise DataError("Complex data not supported: a variable's values are real numbers or labels")
+    if given.ndim != 2:
+        raise DataError(_wrong_dimensions(given))
+    array, masked = np.asarray(given), np.ma.getmask(given)
+    mask = None if masked is np.ma.nomask else np.asarray(masked)
+    n_rows, n_columns = array.shape
 
-    def __init__(self, array: npt.NDArray[Any], names: Sequence[str] | None) -> None:
-        if array.dtype.kind == "c":
-            raise DataError("Complex data not supported: a variable's values are real numbers or labels")
-        if array.ndim != 2:
-            raise DataError(_wrong_dimensions(array))
-        mask = np.ma.getmask(array)
-        self._mask = None if mask is np.ma.nomask else np.asarray(mask)
-        self._array = np.asarray(array)
-        self.n_rows = array.shape[0]
-        self.names = chosen_names(names, array.shape[1]) or generated_names(array.shape[1])
+    def column(i: int) -> RawColumn:
+        return numpy_column(array[:, i], None if mask is None else mask[:, i])
 
-    def column(self, i: int) -> RawColumn:
-        return numpy_column(self._array[:, i], None if self._mask is None else self._mask[:, i])
+    def block(first: int, last: int) -> npt.NDArray[Any] | None:
+        return array[:, first:last] if array.dtype.kind in "iub" and mask is None else None
 
-    def block(self, first: int, last: int) -> npt.NDArray[Any] | None:
-        if self._array.dtype.kind not in "iub" or self._mask is not None:
-            return None
-        return self._array[:, first:last]
+    return Source(chosen_names(names, n_columns) or generated_names(n_columns), n_rows, column, block)
 
 
-class _Arrow(Source):
-    """PyArrow table or record batch, or an object that PyArrow can convert to a table."""
+def _of_arrow(table: Any, names: Sequence[str] | None) -> Source:
+    """Read a PyArrow table or record batch, or an object that PyArrow can convert to a table."""
+    import pyarrow as pa
 
-    def __init__(self, table: Any, names: Sequence[str] | None) -> None:
-        import pyarrow as pa
+    from f2sl.data.arrow import arrow_column
 
-        if isinstance(table, pa.RecordBatch):
-            table = pa.Table.from_batches([table])
-        elif not isinstance(table, pa.Table):
-            table = pa.table(table)
-        self._table = table
-        self.n_rows = table.num_rows
-        self.names = chosen_names(names, table.num_columns) or column_names(table.column_names)
-
-    def column(self, i: int) -> RawColumn:
-        from f2sl.data.arrow import arrow_column
-
-        return arrow_column(self._table.column(i))
+    if isinstance(table, pa.RecordBatch):
+        table = pa.Table.from_batches([table])
+    elif not isinstance(table, pa.Table):
+        table = pa.table(table)
+    own = chosen_names(names, table.num_columns) or column_names(table.column_names)
+    return Source(own, table.num_rows, lambda i: arrow_column(table.column(i)))
 
 
-class _Frame(Source):
-    """Data frame of any library that Narwhals supports, except pandas."""
+def _of_frame(frame: nw.DataFrame[Any], names: Sequence[str] | None) -> Source:
+    """Read a data frame of any library that Narwhals supports, except pandas."""
+    schema = frame.schema
+    labels, types = list(schema), set(schema.values())
+    alike = len(types) == 1 and next(iter(types)).is_integer()
 
-    def __init__(self, frame: nw.DataFrame[Any], names: Sequence[str] | None) -> None:
-        self._frame = frame
-        schema = frame.schema
-        self._labels = list(schema)
-        types = set(schema.values())
-        self._alike = len(types) == 1 and next(iter(types)).is_integer()
-        self.n_rows = len(frame)
-        self.names = chosen_names(names, len(schema)) or column_names(schema)
+    def block(first: int, last: int) -> npt.NDArray[Any] | None:
+        return _if_integers(frame[:, first:last].to_numpy()) if alike else None
 
-    def column(self, i: int) -> RawColumn:
-        return series_column(self._frame.get_column(self._labels[i]))
-
-    def block(self, first: int, last: int) -> npt.NDArray[Any] | None:
-        if not self._alike:
-            return None
-        block = self._frame[:, first:last].to_numpy()
-        return block if block.dtype.kind in "iu" else None
+    own = chosen_names(names, len(schema)) or column_names(schema)
+    return Source(own, len(frame), lambda i: series_column(frame.get_column(labels[i])), block)
 
 
-class _Pandas(Source):
-    """Frame of pandas, read without Narwhals and without a series for each column: both take longer."""
+def _of_pandas(frame: Any, names: Sequence[str] | None) -> Source:
+    """Read a frame of pandas, without Narwhals and without a series for each column: both take longer."""
+    types = {dtype.name: dtype.kind for dtype in frame.dtypes}  # to compare categories takes long
+    alike = len(types) == 1 and next(iter(types.values())) in "iu"
 
-    def __init__(self, frame: Any, names: Sequence[str] | None) -> None:
-        self._frame = frame
-        types = {dtype.name: dtype.kind for dtype in frame.dtypes}  # to compare categories takes long
-        self._alike = len(types) == 1 and next(iter(types.values())) in "iu"
-        self.n_rows = len(frame)
-        self.names = chosen_names(names, frame.shape[1]) or column_names(frame.columns)
+    @cache
+    def arrays() -> list[Any]:
+        held = getattr(frame, "_iter_column_arrays", None)
+        return list(held()) if held else [column.values for _, column in frame.items()]
 
-    def column(self, i: int) -> RawColumn:
-        return pandas_column(self._arrays[i])
+    def block(first: int, last: int) -> npt.NDArray[Any] | None:
+        return _if_integers(frame.iloc[:, first:last].to_numpy()) if alike else None
 
-    @cached_property
-    def _arrays(self) -> list[Any]:
-        arrays = getattr(self._frame, "_iter_column_arrays", None)
-        return list(arrays()) if arrays else [column.values for _, column in self._frame.items()]
-
-    def block(self, first: int, last: int) -> npt.NDArray[Any] | None:
-        if not self._alike:
-            return None
-        block = self._frame.iloc[:, first:last].to_numpy()
-        return block if block.dtype.kind in "iu" else None
+    own = chosen_names(names, frame.shape[1]) or column_names(frame.columns)
+    return Source(own, len(frame), lambda i: pandas_column(arrays()[i]), block)
 
 
-class _Mapping(Source):
-    """Dictionary of columns of any types."""
-
-    def __init__(self, columns: Mapping[Any, Any], names: Sequence[str] | None) -> None:
-        self.names = chosen_names(names, len(columns)) or column_names(columns)
-        self._columns = list(columns.values())
-        lengths = [_length(name, column) for name, column in zip(self.names, self._columns, strict=True)]
-        self.n_rows = lengths[0] if lengths else 0
-        for name, length in zip(self.names, lengths, strict=True):
-            if length != self.n_rows:
-                raise DataError(
-                    f"columns must be equally long: {self.names[0]!r} has {self.n_rows} values, "
-                    f"{name!r} has {length}"
-                )
-
-    def column(self, i: int) -> RawColumn:
-        import narwhals as nw
-
-        from f2sl.data.arrow import arrow_column, object_column
-
-        values = self._columns[i]
-        if isinstance(values, np.ma.MaskedArray):
-            return numpy_column(np.asarray(values), np.ma.getmaskarray(values))
-        if isinstance(values, np.ndarray):
-            return numpy_column(values)
-        if type(values).__module__.partition(".")[0] == "pyarrow":
-            return arrow_column(values)
-        series = nw.from_native(values, series_only=True, pass_through=True)
-        if isinstance(series, nw.Series):
-            return series_column(series)
-        return object_column(list(values))
+def _if_integers(block: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
+    return block if block.dtype.kind in "iu" else None
 
 
-class Without(Source):
-    """Source without the values that `na` declares missing; `found` are those that occurred so far."""
+def _of_mapping(given: Mapping[Any, Any], names: Sequence[str] | None) -> Source:
+    """Read a dictionary of columns of any types."""
+    own = chosen_names(names, len(given)) or column_names(given)
+    columns = list(given.values())
+    lengths = [_length(name, column) for name, column in zip(own, columns, strict=True)]
+    for name, length in zip(own, lengths, strict=True):
+        if length != lengths[0]:
+            raise DataError(
+                f"columns must be equally long: {own[0]!r} has {lengths[0]} values, {name!r} has {length}"
+            )
+    return Source(own, lengths[0] if lengths else 0, lambda i: _any_column(columns[i]))
 
-    def __init__(self, source: Source, na: Sequence[str], found: set[str]) -> None:
-        self._source, self._na, self.found = source, na, found
-        self.names, self.n_rows = source.names, source.n_rows
 
-    def column(self, i: int) -> RawColumn:
-        """Return column `i`."""
-        column, found = without(self._source.column(i), self._na)
-        self.found |= found
-        return column
+def _any_column(values: Any) -> RawColumn:
+    import narwhals as nw
 
+    from f2sl.data.arrow import arrow_column, object_column
 
-class Part(Source):
-    """Some columns of another source, renamed; `rows` has each row as often as it counts."""
-
-    def __init__(
-        self, source: Source, positions: Sequence[int], names: Sequence[str], rows: Integers | None = None
-    ) -> None:
-        self._source = source
-        self._positions = np.array(positions, np.int64)
-        self._rows = rows
-        self.n_rows = source.n_rows if rows is None else len(rows)
-        self.names = tuple(names)
-
-    def column(self, i: int) -> RawColumn:
-        """Return column `i`."""
-        column = self._source.column(int(self._positions[i]))
-        return column if self._rows is None else chosen_rows(column, self._rows)
-
-    def block(self, first: int, last: int) -> npt.NDArray[Any] | None:
-        """Return columns `first` to `last` - 1, if the source gives blocks."""
-        wanted = self._positions[first:last]
-        block = self._source.block(int(wanted[0]), int(wanted[-1]) + 1)
-        if block is None:
-            return None
-        chosen = block[:, wanted - wanted[0]]
-        return chosen if self._rows is None else chosen[self._rows]
+    if isinstance(values, np.ma.MaskedArray):
+        return numpy_column(np.asarray(values), np.ma.getmaskarray(values))
+    if isinstance(values, np.ndarray):
+        return numpy_column(values)
+    if type(values).__module__.partition(".")[0] == "pyarrow":
+        return arrow_column(values)
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(series, nw.Series):
+        return series_column(series)
+    return object_column(list(values))
 
 
 MOST_ROWS = 10**9

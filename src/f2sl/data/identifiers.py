@@ -4,14 +4,21 @@ They are left out unless options name them. None of the rules depends on the ord
 tables are sorted by what they measure. Chosen on the tables that :mod:`f2sl.data.kinds` names: of 547
 columns of integers that differ in every row, 249 are found by their range. About 240 of these are counters,
 identifiers, or the years and days of a series; measurements such as populations and prices stay.
+
+Beside numbers, tests and scores have an indicator for each state, so that a column with hundreds of labels
+takes the memory and the time of hundreds of columns. So it keeps its most frequent labels, and the others
+become one state, :data:`OTHER`.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
+from f2sl._arrays import Integers
+from f2sl._constants import OTHER
 from f2sl.data.column import MAX_STATES
 from f2sl.data.kinds import FEW, few
 from f2sl.data.notes import FEWEST_ROWS
@@ -86,3 +93,34 @@ def balanced(column: RawColumn, n_rows: int) -> str | None:
     if column.only_ends or len(values) > MAX_STATES or few(len(values), n_rows):
         return None
     return f"each value occurs {counts[0]:,} times" if counts.min() == counts.max() > 1 else None
+
+
+def frequent_labels(column: RawColumn) -> tuple[str, ...]:
+    """Return the most frequent labels in their order, and one for all others, last.
+
+    Examples
+    --------
+    >>> labels = tuple(f"town {i:02}" for i in range(60))
+    >>> towns = RawColumn("labels", np.repeat(np.arange(60), np.arange(60)), labels=labels)
+    >>> frequent = frequent_labels(towns)
+    >>> len(frequent), frequent[0], frequent[-2:]
+    (50, 'town 11', ('town 59', '<other>'))
+    """
+    values, counts = column.counted
+    order = np.lexsort((values, -counts))[: MANY_LABELS - 1]  # of equally frequent ones the first
+    kept = np.sort(values[order[counts[order] >= ROWS_OF_LABEL]])
+    return (*(str(column.labels[value]) for value in kept.tolist()), OTHER)
+
+
+def pooled_codes(column: RawColumn, states: Sequence[str]) -> Integers:
+    """Return the position of each value among the `states`, that of `OTHER` if it is not one.
+
+    Examples
+    --------
+    >>> pooled_codes(RawColumn("labels", np.array([1, 0]), labels=("a", "b")), ("b", OTHER)).tolist()
+    [0, 1]
+    """
+    position = {label: code for code, label in enumerate(states)}
+    other = position[OTHER]
+    codes = np.array([position.get(str(label), other) for label in column.labels], np.int64)
+    return np.asarray(codes[column.values])

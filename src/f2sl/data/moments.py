@@ -20,10 +20,9 @@ b + 1 more: 43 bits in all for 1,000 rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -60,6 +59,13 @@ AddUp = Callable[[Summand], tuple[NDArray[Any], ...]]
 
 Halves = tuple[Floats, Floats]
 """The coarse and the fine halves of numbers."""
+
+Products = tuple[Floats, Floats, Floats]
+"""Exact sums of products of whole numbers: coarse with coarse, coarse with fine, and fine with fine.
+
+They are added up over blocks of rows before they are joined, because the joined sum has more than 53 bits and
+is rounded.
+"""
 
 
 class CorrelationFormula(Protocol):
@@ -132,13 +138,29 @@ class Moments:
             from f2sl.data.available import AvailableMoments
 
             return AvailableMoments.of_missing(table, n_jobs)
+        # Two passes, for means and deviations; for the products a third, if rows are not in memory.
+        scaling = Scaling(table.n_rows, low, high, table.add_up)
+        unit = scaling.coarse_unit
         if isinstance(table, MemoryTable):
-            numbers = _sums_of_values(table.numbers, low, high)
+            coarse, fine = scaling.halves(table.numbers)
+            sums = coarse.sum(axis=1) * unit + fine.sum(axis=1)
+            own: Products = _dots(coarse, coarse), 2.0 * _dots(coarse, fine), _dots(fine, fine)
+
+            def products(a: slice, b: slice) -> Products:
+                return products_of(coarse, fine, a, b)
         else:
-            numbers = _sums_of_blocks(table, low, high)
-        found = cls(table.n_rows, numbers.variances, numbers.correlations(), n_jobs, table.names)
-        found._table, found.scaling = table, numbers.scaling
-        found.sums, found.squares = numbers.sums, numbers.squares
+            coarse_sums, fine_sums, *total = table.add_up(partial(_sums_of_block, scaling))
+            sums = coarse_sums * unit + fine_sums
+            own = np.diagonal(total[0]), np.diagonal(total[1]), np.diagonal(total[2])
+
+            def products(a: slice, b: slice) -> Products:
+                return total[0][a, b], total[1][a, b], total[2][a, b]
+
+        squares = in_fine_units(unit, own) - sums * sums / table.n_rows
+        variances = squares / table.n_rows * scaling.unit * scaling.unit
+        correlations = _correlations(table.n_rows, unit, sums, squares, products)
+        found = cls(table.n_rows, variances, correlations, n_jobs, table.names)
+        found._table, found.scaling, found.sums, found.squares = table, scaling, sums, squares
         return found
 
     def column(self, variable: int) -> Floats:
@@ -160,11 +182,12 @@ class Moments:
     @property
     def layout(self) -> Layout:
         """Columns of the one matrix: a column for each number."""
+        from f2sl.data.mixed.basis import NO_HATS
         from f2sl.data.mixed.expected import Layout
 
         assert self.scaling is not None
         everyone, none = np.arange(self.n_variables), np.empty(0, np.int64)
-        return Layout(self.scaling, none, everyone, none, everyone, none, everyone)
+        return Layout(self.scaling, none, everyone, none, everyone, none, everyone, NO_HATS, none)
 
     def search_pairs(
         self,
@@ -218,16 +241,6 @@ def _check_memory(table: Table, matrices: int) -> None:
         )
 
 
-def _coarse_bits(n_rows: int) -> int:
-    """Return b, the bits behind the binary point of the coarse half: N 4^b is at most 2^52."""
-    return math.floor((EXACT_BITS - 1 - math.log2(n_rows)) / 2)
-
-
-def _coarse_unit(n_rows: int) -> float:
-    """Return the unit of the coarse half in units of the fine half."""
-    return float(2.0 ** (_coarse_bits(n_rows) + 1))
-
-
 class Scaling:
     """Conversion of columns to whole numbers of tiny units, each split into a coarse and a fine half.
 
@@ -257,8 +270,10 @@ class Scaling:
     ) -> None:
         self.n_rows = n_rows
         self._observed = observed
-        self.coarse_bits = _coarse_bits(n_rows)
-        self.coarse_unit = _coarse_unit(n_rows)
+        self.coarse_bits = math.floor((EXACT_BITS - 1 - math.log2(n_rows)) / 2)
+        """Bits b behind the binary point of the coarse half: N 4^b is at most 2^52."""
+        self.coarse_unit = float(2.0 ** (self.coarse_bits + 1))
+        """Unit of the coarse half in units of the fine half."""
         self._units_per_scale = 2.0**self.coarse_bits * self.coarse_unit
         # Halved before the difference, which could overflow for columns near the largest float.
         self._half = high / 2 - low / 2
@@ -270,14 +285,6 @@ class Scaling:
         self.unit = self._scale * self._half / self._units_per_scale
         """Value of a unit of the fine half in the column's own numbers, (n,) float64."""
 
-    @classmethod
-    def joined(cls, parts: Sequence[Scaling]) -> Scaling:
-        """Join the scalings of several ranges of columns."""
-        whole = copy(parts[0])
-        for name in ("_half", "_centre", "_mean", "_scale", "unit"):
-            setattr(whole, name, np.concatenate([getattr(part, name) for part in parts]))
-        return whole
-
     def part(self, columns: Integers) -> Scaling:
         """Return the scaling of some columns."""
         chosen = copy(self)
@@ -285,11 +292,15 @@ class Scaling:
             setattr(chosen, name, getattr(self, name)[columns])
         return chosen
 
-    def _relative(self, values: Floats) -> Floats:
-        # First to the range from -1 to 1, which cannot overflow, then about the mean.
-        relative = (values - self._centre[:, None]) / self._half[:, None]
-        relative -= self._mean[:, None]
-        return np.asarray(relative)
+    def _relative(self, values: Floats) -> Iterator[tuple[slice, Floats]]:
+        """Yield some columns at a time, about their means: they fit into the cache for several passes."""
+        step = max(1, NUMBERS_AT_ONCE // max(1, values.shape[1]))
+        for start in range(0, len(values), step):
+            own = slice(start, start + step)
+            # First to the range from -1 to 1, which cannot overflow, then about the mean.
+            relative = (values[own] - self._centre[own, None]) / self._half[own, None]
+            relative -= self._mean[own, None]
+            yield own, relative
 
     @property
     def _rough_unit(self) -> float:
@@ -297,8 +308,11 @@ class Scaling:
         return 2.0 ** -min(50, 60 - math.ceil(math.log2(self.n_rows)))
 
     def _rough_sums(self, power: int, block: Block) -> tuple[Integers]:
-        numbers = self._known(self._relative(block.numbers)) ** power / self._rough_unit
-        return (np.rint(numbers).astype(np.int64).sum(axis=1),)
+        sums = np.empty(len(block.numbers), np.int64)
+        for own, relative in self._relative(block.numbers):
+            numbers = self._known(relative) ** power / self._rough_unit
+            sums[own] = np.rint(numbers).astype(np.int64).sum(axis=1)
+        return (sums,)
 
     def _rough_means(self, add_up: AddUp, power: int) -> Floats:
         """Compute the mean of a power of each column, to some forty bits; no absolute value exceeds 2."""
@@ -312,122 +326,64 @@ class Scaling:
 
     def halves(self, values: Floats) -> Halves:
         """Split some rows' numbers into coarse and fine halves, both whole numbers, (n, rows) float64."""
-        # Rounded to the nearest, the fine half is at most half a coarse unit, and signed.
-        units = self._known(np.rint(self._relative(values) / self._scale[:, None] * self._units_per_scale))
-        coarse = np.rint(units / self.coarse_unit)
-        return coarse, units - coarse * self.coarse_unit
+        coarse, fine = np.empty(values.shape), np.empty(values.shape)
+        for own, relative in self._relative(values):
+            units = self._known(np.rint(relative / self._scale[own, None] * self._units_per_scale))
+            # Rounded to the nearest, the fine half is at most half a coarse unit, and signed.
+            coarse[own] = np.rint(units / self.coarse_unit)
+            fine[own] = units - coarse[own] * self.coarse_unit
+        return coarse, fine
 
 
-@dataclass(frozen=True)
-class _Products:
-    """Exact sums of products of whole numbers: coarse with coarse, coarse with fine, and fine with fine.
+def in_fine_units(coarse_unit: float, products: Iterable[Floats]) -> Floats:
+    """Return the sums of products of whole numbers, in units of the fine half."""
+    coarse, mixed, fine = products
+    return (coarse * coarse_unit + mixed) * coarse_unit + fine
 
-    Each is (n,) or (n, m) float64. They are added up over blocks of rows before they are joined, because the
-    joined sum has more than 53 bits and is rounded.
+
+def _correlations(
+    n_rows: int,
+    coarse_unit: float,
+    sums: Floats,
+    squares: Floats,
+    products: Callable[[slice, slice], Products],
+) -> Floats:
+    """Compute the matrix of correlations, (n, n) float64, tile by tile, the upper triangle alone.
+
+    sums, squares : (n,) float64, about the mean; products : those of two ranges of columns.
     """
-
-    coarse: Floats
-    mixed: Floats
-    fine: Floats
-
-    def joined(self, coarse_unit: float) -> Floats:
-        """Return the sums of products of the whole numbers, in units of the fine half."""
-        return (self.coarse * coarse_unit + self.mixed) * coarse_unit + self.fine
-
-
-@dataclass(frozen=True)
-class _Sums:
-    """Columns as whole numbers: sums over all rows, in units of the fine half, and products of columns.
-
-    sums : (n,) float64; own : products of each column with itself; products : function of two slices of
-    columns.
-    """
-
-    n_rows: int
-    scaling: Scaling
-    sums: Floats
-    own: _Products
-    products: Callable[[slice, slice], _Products]
-
-    @cached_property
-    def squares(self) -> Floats:
-        """Sums of squares about the mean."""
-        return self.own.joined(self.scaling.coarse_unit) - self.sums * self.sums / self.n_rows
-
-    @property
-    def variances(self) -> Floats:
-        """Variances of the columns."""
-        return np.asarray(self.squares / self.n_rows * self.scaling.unit * self.scaling.unit)
-
-    def correlations(self) -> Floats:
-        """Compute the matrix of correlations, (n, n) float64, tile by tile, the upper triangle alone."""
-        n = len(self.sums)
-        result = np.empty((n, n))
-        for top in range(0, n, VARIABLES_AT_ONCE):
-            a = slice(top, top + VARIABLES_AT_ONCE)
-            for left in range(top, n, VARIABLES_AT_ONCE):
-                b = slice(left, left + VARIABLES_AT_ONCE)
-                products = self.products(a, b).joined(self.scaling.coarse_unit)
-                # Columns are near their means, so that this subtracts little and loses nothing by
-                # cancellation.
-                products -= np.outer(self.sums[a], self.sums[b]) / self.n_rows
-                products /= np.sqrt(np.outer(self.squares[a], self.squares[b]))
-                result[a, b] = np.round(products, DIGITS)
-                result[b, a] = result[a, b].T
-        np.clip(result, -1.0, 1.0, out=result)
-        np.fill_diagonal(result, 1.0)
-        return result
-
-
-def _sums_of_values(values: Floats, low: Floats, high: Floats) -> _Sums:
-    """Sum up columns that are in memory, (n, n_rows) float64, some at a time that fit into the cache."""
-    n, n_rows = values.shape
-    # Scaling takes several passes over the values of a column, so that it is done for a few columns at a
-    # time; columns do not affect each other's scale.
-    coarse, fine, scalings = np.empty_like(values), np.empty_like(values), []
-    step = max(1, NUMBERS_AT_ONCE // n_rows)
-    for start in range(0, max(n, 1), step):  # without columns there is one empty part
-        part = slice(start, start + step)
-        scalings.append(Scaling(n_rows, low[part], high[part], partial(_of_one_block, values[part])))
-        coarse[part], fine[part] = scalings[-1].halves(values[part])
-    scaling = Scaling.joined(scalings)
-    sums = coarse.sum(axis=1) * scaling.coarse_unit + fine.sum(axis=1)
-    own = _Products(_dots(coarse, coarse), 2.0 * _dots(coarse, fine), _dots(fine, fine))
-    return _Sums(n_rows, scaling, sums, own, lambda a, b: _multiplied(coarse, fine, a, b))
-
-
-def _of_one_block(values: Floats, function: Summand) -> tuple[NDArray[Any], ...]:
-    return function(Block(values[:0], values))
-
-
-def _sums_of_blocks(table: Table, low: Floats, high: Floats) -> _Sums:
-    """Sum up columns block by block."""
-    # Three passes over the table: for the means, for the deviations, and for the products.
-    scaling = Scaling(table.n_rows, low, high, table.add_up)
-    coarse_sums, fine_sums, *products = table.add_up(partial(_sums_of_block, scaling))
-    total = _Products(*products)
-    own = _Products(*map(np.diagonal, products))
-    sums = coarse_sums * scaling.coarse_unit + fine_sums
-    return _Sums(
-        table.n_rows,
-        scaling,
-        sums,
-        own,
-        lambda a, b: _Products(total.coarse[a, b], total.mixed[a, b], total.fine[a, b]),
-    )
+    n = len(sums)
+    result = np.empty((n, n))
+    for top in range(0, n, VARIABLES_AT_ONCE):
+        a = slice(top, top + VARIABLES_AT_ONCE)
+        for left in range(top, n, VARIABLES_AT_ONCE):
+            b = slice(left, left + VARIABLES_AT_ONCE)
+            joined = in_fine_units(coarse_unit, products(a, b))
+            # Columns are near their means, so that this subtracts little and loses nothing by cancellation.
+            joined -= np.outer(sums[a], sums[b]) / n_rows
+            joined /= np.sqrt(np.outer(squares[a], squares[b]))
+            result[a, b] = np.round(joined, DIGITS)
+            result[b, a] = result[a, b].T
+    np.clip(result, -1.0, 1.0, out=result)
+    np.fill_diagonal(result, 1.0)
+    return result
 
 
 def _sums_of_block(scaling: Scaling, block: Block) -> tuple[Floats, ...]:
     """Sum up a block: coarse and fine halves, (n,) each, and the three matrices of their products."""
     coarse, fine = scaling.halves(block.numbers)
-    products = _multiplied(coarse, fine, slice(None), slice(None))
-    return coarse.sum(axis=1), fine.sum(axis=1), products.coarse, products.mixed, products.fine
+    return coarse.sum(axis=1), fine.sum(axis=1), *products_of(coarse, fine)
 
 
-def _multiplied(coarse: Floats, fine: Floats, a: slice, b: slice) -> _Products:
+def products_of(
+    coarse: Floats,
+    fine: Floats,
+    a: slice = slice(None),
+    b: slice = slice(None),
+) -> Products:
     """Multiply two ranges of columns: matrix products of halves, exact whatever order BLAS sums in."""
     mixed = coarse[a] @ fine[b].T + fine[a] @ coarse[b].T
-    return _Products(coarse[a] @ coarse[b].T, mixed, fine[a] @ fine[b].T)
+    return coarse[a] @ coarse[b].T, mixed, fine[a] @ fine[b].T
 
 
 def _dots(one: Floats, other: Floats) -> Floats:

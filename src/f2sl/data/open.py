@@ -261,7 +261,7 @@ def _of_files(files: Sequence[Any], reading: Reading, engine: str, memory: int) 
     """Read files into memory, or into blocks on disk."""
     from f2sl.data.files import missing_of, read_files
     from f2sl.data.formats import naming
-    from f2sl.data.stream.reading import read_streamed
+    from f2sl.data.reading import read_streamed
 
     needed = 0
     for file in files if engine == "auto" else ():

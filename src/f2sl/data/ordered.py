@@ -78,7 +78,11 @@ def describe_rows(sample: Sample, derived: list[Function]) -> list[Note]:
 
 
 def _describe_neighbors(sample: Sample) -> str:
-    """Describe the order of the rows if most columns are alike in neighboring ones."""
+    """Describe the order of the rows if most columns are alike in neighboring ones.
+
+    So the note depends on which columns there are, and should: a few columns may be alike because the table
+    is sorted by something related to them, while in a time series, or in groups, it is most of them.
+    """
     names, (alike, judged) = sample.table.names, alike_neighbors(sample)
     if len(alike) < 2 or 2 * len(alike) < judged:
         return ""

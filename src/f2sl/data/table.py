@@ -1,25 +1,30 @@
-"""The table that all learning starts from: named columns, each with a kind.
+"""The table that all learning starts from: named columns, each with a kind, and blocks of rows.
 
-Each storage (memory, stream, Dask) has a subclass, which knows where the rows are. It holds codes and numbers
-separately, so a table may have columns of both kinds.
+Each storage (memory, stream, Dask) has a subclass, which knows how blocks of rows are reached: memory is one
+block, a stream has many, and those of a cluster live elsewhere. All that learners ask of the rows adds up
+over blocks. Codes and numbers are held separately, so a table may have columns of both kinds.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
-from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from f2sl._arrays import Floats, Integers
+from f2sl._constants import AUTO
 from f2sl._notes import Note, Part, Use
 from f2sl.data.column import CONTINUOUS, DISCRETE, KINDS, MIXED, Column, of_kind
 from f2sl.data.names import listing
 from f2sl.errors import DataError
+
+if TYPE_CHECKING:
+    from f2sl._threads import Threads
 
 Ends = tuple[Floats, Floats]
 """Smallest and largest number, or code that occurs, of each column."""
@@ -32,9 +37,24 @@ class Block(NamedTuple):
     numbers: Floats
 
 
-Arrays = tuple[npt.NDArray[Any], ...]
+Arrays = tuple[Any, ...]
 Summand = Callable[[Block], Arrays]
-"""Function from a block of rows to arrays that are summed over all blocks."""
+"""Function from a block of rows to arrays, or other values that can be added up over all blocks."""
+
+
+class Counted(Protocol):
+    """Counts that are made together in one pass over the blocks."""
+
+    @property
+    def used(self) -> Integers:
+        """Variables whose codes are needed, in ascending order."""
+
+    @property
+    def most_threads(self) -> int:
+        """Number of threads that may hold such counts at the same time."""
+
+    def count(self, block: Block) -> Arrays:
+        """Count a block, given by the codes of the variables used."""
 
 
 WholeColumn = Callable[[Floats], Floats]
@@ -88,32 +108,40 @@ class Table(ABC):
         """Number of samples."""
 
     @abstractmethod
-    def column(self, i: int) -> npt.NDArray[Any]:
-        """Return the codes or numbers of one column as an array."""
-
-    def parts_of_column(self, i: int) -> Iterator[npt.NDArray[Any]]:
-        """Yield one column in parts of the size that is held in memory."""
-        yield self.column(i)
+    def each(self, function: Callable[[int, Block], Any]) -> Iterator[Any]:
+        """Yield what `function` makes of the first row's index and the rows of each block, in order."""
 
     @abstractmethod
     def add_up(self, function: Summand) -> Arrays:
         """Return the sum of the results of `function` over all blocks of rows."""
 
-    @abstractmethod
+    def column(self, i: int) -> npt.NDArray[Any]:
+        """Return the codes or numbers of one column as an array."""
+        return np.concatenate(list(self.parts_of_column(i)))
+
+    def parts_of_column(self, i: int) -> Iterator[npt.NDArray[Any]]:
+        """Yield one column block by block."""
+        return (part[0] for part in self.select([i]).each(partial(_matrix, self.columns[i].kind)))
+
     def rows(self, chosen: Integers) -> Block:
         """Return some rows, given by their positions in ascending order."""
+        parts = list(self.each(partial(_some_rows, chosen)))
+        if len(parts) == 1:
+            return Block(*parts[0])
+        return Block(*(np.concatenate(some, axis=1) for some in zip(*parts, strict=True)))
 
-    @abstractmethod
     def all_numbers(self) -> Floats:
         """Return a continuous table as one array, one row for each column."""
+        return np.concatenate(list(self.each(partial(_matrix, CONTINUOUS))), axis=1)
 
     @abstractmethod
-    def _codes_as_numbers(self) -> Self:
-        """Return a discrete table with its codes as numbers."""
+    def converted(
+        self, columns: tuple[Column, ...], function: Callable[[Block], Block], ends: Ends | None = None
+    ) -> Table:
+        """Return a table of the blocks that `function` makes; `release` frees them.
 
-    @abstractmethod
-    def recoded(self, columns: tuple[Column, ...], function: Callable[[Block], npt.NDArray[Any]]) -> Table:
-        """Return a discrete table with the codes that `function` makes of each block; close it when done."""
+        `ends` are the smallest and the largest value of its continuous columns.
+        """
 
     @abstractmethod
     def with_numbers(
@@ -127,7 +155,7 @@ class Table(ABC):
         """
 
     def release(self) -> None:  # noqa: B027 - most tables have nothing to give back
-        """Free the numbers that `with_numbers` has written."""
+        """Free the rows that `with_numbers` or `converted` has written."""
 
     def numbers_of(self, chosen: Sequence[int]) -> Iterator[tuple[Sequence[int], Floats]]:
         """Yield some continuous columns, a few at a time: which ones, and a row for each of them."""
@@ -140,11 +168,9 @@ class Table(ABC):
     def counting_engine(self, n_jobs: int | None = None) -> Any:
         """Open the engine that counts a discrete table."""
 
+    @abstractmethod
     def select(self, variables: Sequence[int]) -> Self:
         """Return some of the columns, in this order, as a table of their own."""
-        chosen = list(variables)
-        columns, (low, high) = tuple(self.columns[i] for i in chosen), self.ends
-        return self._with(columns=columns, positions=self.positions[chosen], ends=(low[chosen], high[chosen]))
 
     def with_columns(self, columns: tuple[Column, ...]) -> Self:
         """Return the same table with other descriptions of its columns."""
@@ -239,10 +265,14 @@ class Table(ABC):
                 parts += [", or make missing values of states a state with ", Use("missing", "state")]
             raise DataError(Note("missing", *parts, columns=[self.names[i] for i in incomplete]))
 
-    def as_numbers(self) -> Self:
+    def as_numbers(self) -> Table:
         """Return a table of one kind with the codes of states as numbers, itself if it holds numbers."""
         self.refuse_mixed("as_numbers")
-        return self if self.kind == CONTINUOUS else self._codes_as_numbers()
+        if self.kind == CONTINUOUS:
+            return self
+        columns = tuple(Column(name, CONTINUOUS) for name in self.names)
+        made = self.converted(columns, _codes_as_numbers, self.ends)
+        return made._with(notes=self.notes, transform=self.transform)
 
     def close(self) -> None:  # noqa: B027 - most tables have nothing to give back
         """Release what holds the rows: space on disk, or workers that were started for the table."""
@@ -258,3 +288,94 @@ class Table(ABC):
         message = " and ".join(f"{n:,} {kind}" for n, kind in counts if n) or "0"
         columns = "column" if self.n_variables == 1 else "columns"
         return f"Table({message} {columns}, {self.n_rows:,} rows, {self.held})"
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class BlockTable(Table):
+    """Table whose rows are not in the memory of this process, but in blocks elsewhere.
+
+    Parameters
+    ----------
+    columns, places, memory, notes, transform
+        As in :class:`f2sl.Table`.
+    number_ends : tuple of two ndarrays of float64
+        Smallest and largest number of each continuous column; anything for discrete columns.
+    counted : dict
+        Count of each state, by the column's place; selections of one table share it.
+    """
+
+    columns: tuple[Column, ...]
+    positions: Integers
+    number_ends: Ends
+    memory: int
+    notes: tuple[Note, ...] = ()
+    transform: str = AUTO
+    counted: dict[int, Integers] = field(default_factory=dict)
+
+    @abstractmethod
+    def totals(
+        self, asked: Iterable[Counted], threads: Threads, advance: Callable[[float], None]
+    ) -> Iterator[Arrays]:
+        """Yield the sums of counts over all blocks; `advance` receives the share of finished blocks."""
+
+    @cached_property
+    def margins(self) -> tuple[Integers, ...]:
+        """Count of each state of each column; empty for numbers."""
+        new = [i for i in self.of_kind(DISCRETE) if self.positions[i] not in self.counted]
+        if new:
+            cardinalities = self.cardinalities[new]
+            [counts] = self.select(new).add_up(partial(_margins, cardinalities))
+            split = np.split(counts, np.cumsum(cardinalities)[:-1])
+            self.counted.update(zip(self.positions[new].tolist(), split, strict=True))
+        own = zip(self.kinds, self.positions.tolist(), strict=True)
+        return tuple(self.counted[p] if kind == DISCRETE else np.empty(0, np.int64) for kind, p in own)
+
+    @cached_property
+    def ends(self) -> Ends:  # type: ignore[override]
+        """Smallest and largest number, or code that occurs, of each column."""
+        low, high = (end.copy() for end in self.number_ends)
+        for i in self.of_kind(DISCRETE):
+            low[i], high[i] = np.flatnonzero(self.margins[i])[[0, -1]]
+        return low, high
+
+    def select(self, variables: Sequence[int]) -> Self:
+        """Return some of the columns, in this order, as a table of their own on the same blocks."""
+        chosen, (low, high) = list(variables), self.number_ends
+        return self._with(
+            columns=tuple(self.columns[i] for i in chosen),
+            positions=self.positions[chosen],
+            number_ends=(low[chosen], high[chosen]),
+        )
+
+    def _ends_with(self, chosen: Sequence[int], ends: Ends) -> Ends:
+        """Return the ends of all continuous columns, with others for some of them."""
+        low, high = (end.copy() for end in self.number_ends)
+        low[chosen], high[chosen] = ends
+        return low, high
+
+    def positions_of_kinds(self) -> tuple[Integers, Integers]:
+        """Return the rows of a block's two matrices in which the columns of each kind are."""
+        return self.positions[self.of_kind(DISCRETE)], self.positions[self.of_kind(CONTINUOUS)]
+
+
+# Functions of blocks, which may be sent to workers
+
+
+def _matrix(kind: str, first: int, block: Block) -> npt.NDArray[Any]:
+    return block.codes if kind == DISCRETE else block.numbers
+
+
+def _some_rows(chosen: Integers, first: int, block: Block) -> Block:
+    begin, end = np.searchsorted(chosen, [first, first + block.codes.shape[1]])
+    own = chosen[begin:end] - first
+    return block if len(own) == block.codes.shape[1] else Block(block.codes[:, own], block.numbers[:, own])
+
+
+def _codes_as_numbers(block: Block) -> Block:
+    return Block(block.codes[:0], block.codes.astype(np.float64))
+
+
+def _margins(cardinalities: Integers, block: Block) -> Arrays:
+    """Count each state of each column, one column after another; missing values have the code behind."""
+    counts = [np.bincount(row, minlength=k)[:k] for row, k in zip(block.codes, cardinalities, strict=True)]
+    return (np.concatenate(counts).astype(np.int64),)

@@ -76,14 +76,15 @@ class Block:
         height, width = self.rows[1] - self.rows[0], self.columns[1] - self.columns[0]
         return height * (height - 1) // 2 if self.rows == self.columns else height * width
 
-    @property
-    def is_tile(self) -> bool:
-        """True if all pairs are in one tile."""
-        height, width = self.rows[1] - self.rows[0], self.columns[1] - self.columns[0]
-        return self.n_pairs > 0 and height <= self.height and width <= self.width
+    def stripes(self) -> Iterator[Integers | None]:
+        """Yield the tiles stripe by stripe, side by side; those all below the diagonal are left out.
 
-    def stripes(self) -> Iterator[Integers]:
-        """Yield the tiles stripe by stripe, side by side; those all below the diagonal are left out."""
+        None stands for all pairs if they are in one tile.
+        """
+        height, width = self.rows[1] - self.rows[0], self.columns[1] - self.columns[0]
+        if self.n_pairs > 0 and height <= self.height and width <= self.width:
+            yield None
+            return
         # A tile has a pair if its last column, right - 1, comes after its first row.
         for top in range(*self.rows, self.height):
             left = np.arange(*self.columns, self.width)
@@ -119,7 +120,7 @@ class Triangle:
         held: list[int] = []
         work, method = 0.0, BY_PLANES
         for block in self.blocks:
-            for stripe in [None] if block.is_tile else block.stripes():
+            for stripe in block.stripes():
                 # With many numbers of states most blocks are one tile: then nothing is computed in arrays.
                 tiles, reached = [*block.rows, *block.columns], [block.n_pairs * block.cost]
                 if stripe is not None:
@@ -181,7 +182,14 @@ def cut_triangle(
             whole = missing_of[r] or missing_of[c]
             k_row, k_column = states_of[r] + whole, states_of[c] + whole
             method, cost = choose(k_row, k_column)
-            blocks.append(Block(rows, columns, *_size_of_tiles(k_row, k_column, method), method, cost))
+            # Wide before high: vector instructions run along the columns, and the height only has to spread
+            # the cost of packing them.
+            height = width = CODES_PER_TILE
+            if method == BY_PLANES:
+                width = plane_columns(k_column)
+                height = CELLS_PER_TILE // (width * (k_row - 1) * (k_column - 1))
+                height = max(1, min(LARGEST_HEIGHT, height))
+            blocks.append(Block(rows, columns, height, width, method, cost))
     # Blocks that are counted in the same way come together: pieces are fewer.
     return Triangle(order, tuple(sorted(blocks, key=lambda block: block.method)))
 
@@ -189,16 +197,6 @@ def cut_triangle(
 def plane_columns(k_column: int) -> int:
     """Return the number of columns, with `k_column` states each, of a tile that is counted by bit planes."""
     return max(16, PLANES_PER_TILE // (k_column - 1))
-
-
-def _size_of_tiles(k_row: int, k_column: int, method: int) -> tuple[int, int]:
-    """Return height and width of tiles of variables with these numbers of states."""
-    # Wide before high: vector instructions run along the columns, and the height only has to spread the cost
-    # of packing them.
-    if method != BY_PLANES:
-        return CODES_PER_TILE, CODES_PER_TILE
-    width = plane_columns(k_column)
-    return max(1, min(LARGEST_HEIGHT, CELLS_PER_TILE // (width * (k_row - 1) * (k_column - 1)))), width
 
 
 def _pairs_ahead(top: Integers, bottom: Integers, left: Integers, right: Integers) -> Integers:

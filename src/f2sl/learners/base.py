@@ -396,6 +396,8 @@ class StructureLearner(Estimator):
                 interrupt = Interrupted(graph) if deadline.interrupted else interrupt
             if self.complete_ and remarked:
                 self._note_required_edges(engine, ordered.names)
+                embedded = vars(engine).get("embedded")  # if this learner has used it
+                self.notes_ += [embedded.note] if embedded is not None and embedded.note else []
             if isinstance(graph, DAG) and not self.directs_all_edges:
                 dag, graph = graph, graph.to_cpdag(self.knowledge)
                 graph.dag = dag

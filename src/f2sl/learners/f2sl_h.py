@@ -360,7 +360,7 @@ class F2SLh(ByOrders, WithColliders, WithScore):
         Only for states without missing values.
         """
         from f2sl.search.orders.determined import Likelihoods
-        from f2sl.stats.scores.likelihood import LogLikelihood
+        from f2sl.stats.scores.tables import LogLikelihood
 
         counts = engine.counts
         if kind_of_engine(engine) != DISCRETE or counts is None or counts.presence.any:

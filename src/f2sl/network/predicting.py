@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -93,7 +94,7 @@ class Rows:
 
     def __init__(self, network: BayesianNetwork, data: Any, target: str, drop: Sequence[str] = ()) -> None:
         self._network, self._target = network, target
-        source = _TableSource(data) if isinstance(data, Table) else _opened(data)
+        source = _source_of(data)
         self.n_rows = source.n_rows
         self.codes: dict[str, Integers] = {}
         self.numbers: dict[str, Floats] = {}
@@ -164,7 +165,9 @@ def _groups(rows: Any) -> Iterator[tuple[Any, Integers]]:
     yield from zip(distinct, np.split(order, ends[:-1]), strict=True)
 
 
-def _opened(data: Any) -> Source:
+def _source_of(data: Any) -> Source:
+    if isinstance(data, Table):
+        return Source(data.names, data.n_rows, partial(_column_of, data))
     if is_path(data):
         from f2sl.data.files import data_files, read_files
 
@@ -172,20 +175,14 @@ def _opened(data: Any) -> Source:
     return open_source(data)
 
 
-class _TableSource(Source):
-    """Columns of an open table."""
-
-    def __init__(self, table: Table) -> None:
-        self._table = table
-        self.names, self.n_rows = table.names, table.n_rows
-
-    def column(self, i: int) -> RawColumn:
-        values = np.asarray(self._table.column(i))
-        if self._table.kinds[i] != DISCRETE:
-            return RawColumn("reals", values, np.isnan(values))
-        labels = self._table.states[i]
-        missing = values >= len(labels)
-        return RawColumn("labels", np.where(missing, 0, values), missing, labels)
+def _column_of(table: Table, i: int) -> RawColumn:
+    """Return a column of an open table."""
+    values = np.asarray(table.column(i))
+    if table.kinds[i] != DISCRETE:
+        return RawColumn("reals", values, np.isnan(values))
+    labels = table.states[i]
+    missing = values >= len(labels)
+    return RawColumn("labels", np.where(missing, 0, values), missing, labels)
 
 
 def _codes(column: RawColumn, states: tuple[str, ...]) -> Integers:

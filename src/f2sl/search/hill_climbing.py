@@ -41,7 +41,7 @@ TABU_LENGTH, MAX_STALL = 100, 15
 class Families(Protocol):
     """Object that scores families, such as :class:`~f2sl.stats.scores.base.FamilyScores`.
 
-    It may also have the method `gains` of :class:`~f2sl.stats.scores.dirichlet.BDeuOfPlanes`.
+    It may also have the method `gains` of :class:`~f2sl.stats.scores.tables.BDeuOfPlanes`.
     """
 
     def score(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:

@@ -133,19 +133,24 @@ def project(matrix: Array, members: Array, factor: Array, variable: int, weights
 
 @kernel
 def partial_correlations(
-    correlations: Array, x: Array, y: Array, given: Array, tolerance: float, result: Array
+    matrices: Array, which: Array, x: Array, y: Array, given: Array, tolerance: float, result: Array
 ) -> None:
     """Compute the partial correlation of each x and y given a row of other variables.
 
-    x, y : (m,) int64; given : (m, k) int64; result : (m,) float64, output: NaN where the given variables
-    determine x or y, so that there is no residual to correlate.
+    matrices : (s, n, n) float64, correlations, or NaN where there are none; which : (m,) int64, the matrix of
+    each question; x, y : (m,) int64; given : (m, k) int64; result : (m,) float64, output: NaN where the given
+    variables determine x or y, so that there is no residual to correlate.
     """
     k = given.shape[1]
     factor = np.zeros((k, k))
     of_x, of_y = np.zeros(k), np.zeros(k)
     for t in range(len(x)):
+        correlations = matrices[which[t]]
+        result[t] = np.nan
+        if np.isnan(correlations[0, 0]):
+            continue
         # Learners ask about many pairs given the same variables, one after another: the factor is reused.
-        same = t > 0
+        same = t > 0 and which[t] == which[t - 1]
         for i in range(k):
             same = same and given[t, i] == given[t - 1, i]
         if not same:
@@ -153,23 +158,23 @@ def partial_correlations(
         # Correlations have ones on their diagonal, so that what is left is a share of the variance.
         rest_x = project(correlations, given[t], factor, x[t], of_x)
         rest_y = project(correlations, given[t], factor, y[t], of_y)
-        if rest_x <= tolerance or rest_y <= tolerance:
-            result[t] = np.nan
-            continue
-        both = correlations[x[t], y[t]]
-        for i in range(k):
-            both -= of_x[i] * of_y[i]
-        result[t] = both / np.sqrt(rest_x * rest_y)
+        if rest_x > tolerance and rest_y > tolerance:
+            both = correlations[x[t], y[t]]
+            for i in range(k):
+                both -= of_x[i] * of_y[i]
+            result[t] = both / np.sqrt(rest_x * rest_y)
 
 
 @kernel
 def eliminate(
-    matrix: Array, variables: Array, start: Array, tolerance: float, log_determinant: Array, left: Array
+    matrices: Array, variables: Array, start: Array, tolerance: float, log_determinant: Array, left: Array
 ) -> None:
     """Compute, for each list of variables, the residual of the last one's diagonal entry given the others.
 
     Parameters
     ----------
+    matrices : (1 or n_lists, n, n) float64
+        One for all lists, or one for each: with missing values each has its own samples.
     variables, start : int64
         List t is ``variables[start[t]:start[t + 1]]``.
     log_determinant : (n_lists,) float64
@@ -184,6 +189,7 @@ def eliminate(
     factor = np.zeros((widest, widest))
     weights = np.zeros(widest)
     for t in range(len(start) - 1):
+        matrix = matrices[t if len(matrices) > 1 else 0]
         others, last = variables[start[t] : start[t + 1] - 1], variables[start[t + 1] - 1]
         factorise(matrix, others, tolerance, factor)
         left[t] = project(matrix, others, factor, last, weights)
@@ -193,38 +199,6 @@ def eliminate(
             if factor[i, i] > 0.0:
                 total += 2.0 * np.log(factor[i, i])
         log_determinant[t] = total
-
-
-@kernel
-def partial_correlations_of(matrices: Array, tolerance: float, result: Array) -> None:
-    """Compute the partial correlation of the last two variables of each matrix given the others.
-
-    matrices : (m, k, k) float64, correlations, or NaN where there are none; result : (m,) float64, output,
-    NaN as in `partial_correlations`.
-    """
-    k = matrices.shape[1]
-    given = np.arange(k - 2).reshape(1, k - 2)
-    x, y = np.array([k - 2]), np.array([k - 1])
-    for t in range(len(matrices)):
-        if np.isnan(matrices[t, 0, 0]):
-            result[t] = np.nan
-        else:
-            partial_correlations(matrices[t], x, y, given, tolerance, result[t : t + 1])
-
-
-@kernel
-def eliminate_each(
-    matrices: Array, variables: Array, start: Array, tolerance: float, log_determinant: Array, left: Array
-) -> None:
-    """Do what `eliminate` does for one list of variables, in each of m matrices.
-
-    matrices : (m, k, k) float64, input; log_determinant, left : (m,) float64, output.
-    variables, start : int64
-        One list, so ``start`` has two entries: with missing values, each list has a matrix of its own
-        samples.
-    """
-    for t in range(len(matrices)):
-        eliminate(matrices[t], variables, start, tolerance, log_determinant[t : t + 1], left[t : t + 1])
 
 
 @kernel
@@ -333,14 +307,14 @@ def _listed(members: Array, n: int, first: int, last: int) -> int:
 #     Group g of query t begins at ``first[t] + g * width``, with width = 1 + 2 q + 3 q (q + 1) / 2.
 # first : (n_queries + 1,) int64; n_groups : (n_queries,) int64
 # number_start : (n_queries + 1,) int64
-#     The q numbers of query t have the places number_start[t] to number_start[t + 1] in `centre`, `spread`.
+#     The q numbers of query t have the places number_start[t] to number_start[t + 1] in `spread`.
 # coarse_unit : float
 #     A number is coarse * coarse_unit + fine. The sums of both halves are exact integers, so that what is
 #     computed from them does not depend on blocks, on the order of the rows or on the number of threads;
 #     floats come in only here, once for each group.
-# centre, spread : float64
-#     Means and standard deviations as whole numbers. Scatters are divided by the spreads: then they are near
-#     the number of samples, whatever the units of measurement, and one `tolerance` serves all.
+# spread : float64
+#     Standard deviations as whole numbers. Scatters are divided by these: then they are near the number of
+#     samples, whatever the units of measurement, and one `tolerance` serves all.
 
 
 @kernel
@@ -364,8 +338,8 @@ def gaussian_by_group(
     be complete before the first group is scored. Empty groups add nothing and are not counted.
 
     n_rows : (n_queries,) int64, the samples of each query.
-    result : (n_queries, 2) float64
-        Output: log likelihood, and how many groups are not empty.
+    result : (n_queries, 3) float64
+        Output: log likelihood, how many groups are not empty, and a bit for each number that does not vary.
     """
     for t in range(len(n_groups)):
         own_spread = spread[number_start[t] : number_start[t + 1]]
@@ -400,7 +374,10 @@ def gaussian_by_group(
                 total += n * log_of_diagonal(factor, 0, q, tolerance)
                 total += _trace(factor, scatter, n, column)
         result[t, 0] = -0.5 * (n_rows[t] * q * np.log(2.0 * np.pi) + total)
-        result[t, 1] = occurring
+        result[t, 1], result[t, 2] = occurring, 0.0
+        for i in range(q):
+            if np.isinf(own_spread[i]):
+                result[t, 2] += 2.0**i
 
 
 @inner
@@ -463,16 +440,15 @@ def moments_of_groups(
     number_start: Array,
     coarse_unit: float,
     n_rows: Array,
-    centre: Array,
     spread: Array,
 ) -> None:
-    """Compute the number of samples of each query, and means and deviations of its numbers in these.
+    """Compute the number of samples of each query, and the deviations of its numbers in these.
 
     Groups are added up as integers first, so the result is exact except for the last roundings, and does not
     depend on the groups of a query.
 
-    n_rows : (n_queries,) int64; centre, spread : float64, one for each number of each query; output. The
-    spread of a number that does not vary is 1, so that dividing by it is harmless.
+    n_rows : (n_queries,) int64; spread : float64, one for each number of each query; output. The spread of a
+    number that does not vary is infinite: divided by it, what rounding leaves of its scatter is 0.
     """
     for t in range(len(n_groups)):
         q = number_start[t + 1] - number_start[t]
@@ -482,21 +458,30 @@ def moments_of_groups(
             total += sums[at : at + len(total)]
         n_rows[t] = total[0]
         for i in range(q):
-            position = number_start[t] + i
-            centre[position], spread[position] = 0.0, 1.0
-            if total[0] > 0:
-                centre[position] = (total[1 + i] * coarse_unit + total[1 + q + i]) / total[0]
+            spread[number_start[t] + i] = np.inf
+            if _varies(total, int64(0), q, i):
+                mean = (total[1 + i] * coarse_unit + total[1 + q + i]) / total[0]
                 own = 1 + 2 * q + 3 * (i * (i + 1) // 2 + i)
                 square = (total[own] * coarse_unit + total[own + 1]) * coarse_unit + total[own + 2]
-                square -= centre[position] * centre[position] * total[0]
-                if square > 0.0:
-                    spread[position] = np.sqrt(square / total[0])
+                spread[number_start[t] + i] = np.sqrt((square - mean * mean * total[0]) / total[0])
 
 
 @inner
-def _correlated(
-    sums: Array, at: int, sizes: Array, coarse_unit: float, digits: float
-) -> tuple[Array, Array, Array]:
+def _varies(sums: Array, at: int, q: int, i: int) -> bool:
+    """Return whether number i of q varies in the samples of a group, whose sums begin at `at`.
+
+    Exact: a difference of rounded sums may be positive where nothing varies. A number is constant if both of
+    its halves are, hence equal to their means.
+    """
+    n, high, low = sums[at], sums[at + 1 + i], sums[at + 1 + q + i]
+    if n == 0:
+        return False
+    a, b, own = high // n, low // n, at + 1 + 2 * q + 3 * (i * (i + 1) // 2 + i)
+    return bool(a * n != high or b * n != low or a * a * n != sums[own] or b * b * n != sums[own + 2])
+
+
+@inner
+def _correlated(sums: Array, at: int, sizes: Array, coarse_unit: float, digits: float) -> tuple[Array, Array]:
     """Correlate the numbers of a query and the indicators of all states but the last that occurs.
 
     One indicator is left out because the others and the mean determine it. The states that occur can differ
@@ -508,9 +493,8 @@ def _correlated(
     digits : float
         Correlations are rounded to multiples of 1 / digits, so that algebraically equal ones are equal.
 
-    Returns the correlations, (c, c) float64; where the columns of each member begin, (m + 1,) int64; and the
-    sums of squares about the mean, (c,) float64. A number that does not vary has only zeros, also on the
-    diagonal, and `factorise` treats it as determined.
+    Returns the correlations, (c, c) float64, and where the columns of each member begin, (m + 1,) int64. A
+    number that does not vary has only zeros, also on the diagonal, and `factorise` treats it as determined.
     """
     width = 0
     for k in sizes:
@@ -539,14 +523,14 @@ def _correlated(
         start[i + 1] = n_used
     matrix, squares = np.zeros((n_used, n_used)), np.empty(n_used)
     for i in range(n_used):
-        squares[i] = max(products[used[i], used[i]], 0.0)
+        squares[i] = max(products[used[i], used[i]], 0.0) if _varies(sums, at, width, used[i]) else 0.0
         for j in range(i):
             both = squares[i] * squares[j]
             if both > 0.0:
                 r = np.rint(products[used[i], used[j]] / np.sqrt(both) * digits) / digits
                 matrix[i, j] = matrix[j, i] = min(max(r, -1.0), 1.0)
         matrix[i, i] = 1.0 if squares[i] > 0.0 else 0.0
-    return matrix, start, squares
+    return matrix, start
 
 
 @kernel
@@ -577,60 +561,16 @@ def log_ratios_of_sums(
     if len(sets) == 0:
         return
     own = sizes[member_start[sets[0]] : member_start[sets[0] + 1]]
-    matrix, start, _ = _correlated(sums, first[sets[0]], own, coarse_unit, digits)
+    matrix, start = _correlated(sums, first[sets[0]], own, coarse_unit, digits)
     for t in range(len(sets)):
         if t > 0 and sets[t] != sets[t - 1]:
             own = sizes[member_start[sets[t]] : member_start[sets[t] + 1]]
-            matrix, start, _ = _correlated(sums, first[sets[t]], own, coarse_unit, digits)
+            matrix, start = _correlated(sums, first[sets[t]], own, coarse_unit, digits)
         question, part = positions[t : t + 1], result[t : t + 1, :4]
         log_ratios(
             matrix, start, question[:, k - 2], question[:, k - 1], question[:, : k - 2], tolerance, part
         )
         result[t, 4] = sums[first[sets[t]]]
-
-
-@kernel
-def determinants_of_sums(
-    sums: Array,
-    first: Array,
-    sizes: Array,
-    member_start: Array,
-    coarse_unit: float,
-    digits: float,
-    by_rows: bool,
-    added: float,
-    tolerance: float,
-    result: Array,
-) -> None:
-    """Compute log determinants of families with samples of their own, the child last.
-
-    The matrices are correlations, multiplied by the number of samples if `by_rows`, and with `added` on the
-    diagonal: the posterior matrix of "bge" needs both, a likelihood neither. The child comes last, so that
-    the first rows of one factor give the determinant of the parents.
-
-    sums, first, sizes, member_start : as in `log_ratios_of_sums`; the members are parents, then the child.
-    result : (m, 7) float64, output
-        Log determinants of all and of the parents, their numbers of columns, the number of samples, the
-        child's sum of squares about the mean, and the smallest such sum of all numbers.
-    """
-    for t in range(len(first) - 1):
-        own = sizes[member_start[t] : member_start[t + 1]]
-        matrix, start, squares = _correlated(sums, first[t], own, coarse_unit, digits)
-        n, k = sums[first[t]], len(own)
-        if by_rows:
-            matrix *= n
-        for i in range(len(matrix)):
-            matrix[i, i] += added
-        factor = np.zeros(matrix.shape)
-        factorise(matrix, np.arange(len(matrix)), tolerance, factor)
-        result[t, 0] = log_of_diagonal(factor, 0, start[k], tolerance)
-        result[t, 1] = log_of_diagonal(factor, 0, start[k - 1], tolerance)
-        result[t, 2], result[t, 3], result[t, 4] = start[k], start[k - 1], n
-        result[t, 5] = squares[-1] if own[-1] == 0 else 0.0
-        result[t, 6] = np.inf
-        for i in range(k):
-            if own[i] == 0:
-                result[t, 6] = min(result[t, 6], squares[start[i]])
 
 
 @plain_inner
@@ -656,3 +596,53 @@ def count_columns(mask: Array, packed: Array, counts: Array) -> None:
         for j in range(len(counts)):
             counts[j] += popcount(p & q[j])
         w += 1
+
+
+# The walk over the combinations of states of some variables, counted from bit planes. `state` is an odometer
+# with a digit for each variable, the last one fastest; masks[level], (n_words,) uint64, holds the samples in
+# the current states of the variables before `level`, and masks[0] all of them. When the odometer moves on,
+# only masks behind the first digit that changes are made again; combinations that begin like one without
+# samples are passed over by moving on at an earlier digit.
+
+
+@plain_inner
+def meet(
+    planes: Array,
+    order_start: Array,
+    order: Array,
+    variables: Array,
+    state: Array,
+    first: int,
+    depth: int,
+    masks: Array,
+) -> tuple[int, int]:
+    """Make the masks of levels `first` + 1 to `depth`; stop at one without samples.
+
+    The plane of a state of variable v is ``order[order_start[v] + state]``. Returns the last level made and
+    whether it has samples (not 0); bits beyond the last sample may be set at level 0.
+    """
+    level, there = first, 1
+    while level < depth and there > 0:
+        plane = order[order_start[variables[level]] + state[level]]
+        there = 0
+        for w in range(planes.shape[1]):
+            word = masks[level, w] & planes[plane, w]
+            masks[level + 1, w] = word
+            there += popcount(word)
+        level += 1
+    return level, there
+
+
+@plain_inner
+def next_state(state: Array, digit: int, cardinalities: Array, variables: Array) -> int:
+    """Move an odometer on by one at some digit; return the first that changes, or -1 after the last state.
+
+    The digits behind must be 0; after the last state all are 0 again.
+    """
+    while digit >= 0:
+        state[digit] += 1
+        if state[digit] < cardinalities[variables[digit]]:
+            break
+        state[digit] = 0
+        digit -= 1
+    return digit

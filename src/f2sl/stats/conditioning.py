@@ -1,13 +1,25 @@
-"""Conditioning of Gaussian variables on others, from their matrix of correlations.
+"""Conditioning of Gaussian variables on others, from their correlations, and within configurations of states.
 
 Conditioning is Gaussian elimination of the few variables in question (`_kernels.py`). A variable that others
 determine, up to a share `COLLINEAR` of its variance, adds nothing to a condition.
+
+Numbers that are jointly normal within each configuration of states have the conditional Gaussian distribution
+(Lauritzen and Wermuth 1989): the states of a set D have any distribution, and given their configuration the
+numbers of a set C are normal with their own means and covariances. A configuration with few samples says
+little about its covariances; with no more samples than numbers it says nothing. So its covariances are
+estimated as if it had `weight` additional samples with the pooled covariances of all configurations. With a
+single configuration, or with weight 0, this is maximum likelihood; with infinite weight all configurations
+share their covariances.
+
+A variable that others determine is assumed to have a share `COLLINEAR` of its variance left.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
@@ -19,9 +31,14 @@ from f2sl.stats import _kernels
 
 if TYPE_CHECKING:
     from f2sl.data.available import AvailableMoments
+    from f2sl.data.mixed.engine import Groups, MixedEngine
 
 COLLINEAR = 1e-8
-"""A variable of which no greater share of the variance is left, given others, is determined by them."""
+"""A variable of which no greater share of the variance is left, given others, is determined by them.
+
+It lies between what rounding leaves, about 1e-12 with correlations of 12 digits, and the noise of measured
+columns.
+"""
 
 LARGEST = 1.0 - 10.0**-MOMENTS_DIGITS
 """The largest correlation that is computed with."""
@@ -35,18 +52,18 @@ QUESTIONS_PER_PIECE = 1 << 14
 
 def partial_correlations(moments: Moments, x: Integers, y: Integers, given: Integers) -> Floats:
     """Correlate each x and y given a row of other variables; NaN where those determine x or y."""
-    correlations = moments.correlations
     if not given.shape[1]:
-        return np.asarray(correlations[x, y])
-    # Arrays of another layout are another type, for which the kernel would be compiled once more.
-    x, y = np.ascontiguousarray(x), np.ascontiguousarray(y)
-    # The same set in another order is the same question.
-    ordered = np.ascontiguousarray(np.sort(given, axis=1))
+        return np.asarray(moments.correlations[x, y])
+    matrices, which = moments.correlations[None], np.zeros(len(x), np.int64)
+    # Arrays of another layout are another type, for which the kernel would be compiled again. The same set in
+    # another order is the same question.
+    asked = np.ascontiguousarray(x), np.ascontiguousarray(y), np.ascontiguousarray(np.sort(given, axis=1))
     result = np.empty(len(x))
 
     def piece(first: int) -> None:
         part = slice(first, first + QUESTIONS_PER_PIECE)
-        _kernels.partial_correlations(correlations, x[part], y[part], ordered[part], COLLINEAR, result[part])
+        of_x, of_y, of_given = asked[0][part], asked[1][part], asked[2][part]
+        _kernels.partial_correlations(matrices, which[part], of_x, of_y, of_given, COLLINEAR, result[part])
 
     for _ in moments.threads.map(piece, range(0, len(x), QUESTIONS_PER_PIECE)):
         pass
@@ -63,9 +80,9 @@ def available_correlations(
     result, n_rows = np.empty(len(x)), np.empty(len(x))
     for sets, own, of_set, positions in shared_sets(asked, len(moments.missing)):
         found = moments.of_questions(sets)
-        matrices = found.correlations[of_set[:, None, None], positions[:, :, None], positions[:, None, :]]
-        partial = np.empty(len(own))
-        _kernels.partial_correlations_of(matrices, COLLINEAR, partial)
+        of_x, of_y = np.ascontiguousarray(positions[:, -2]), np.ascontiguousarray(positions[:, -1])
+        of_given, partial = np.ascontiguousarray(positions[:, :-2]), np.empty(len(own))
+        _kernels.partial_correlations(found.correlations, of_set, of_x, of_y, of_given, COLLINEAR, partial)
         result[own], n_rows[own] = partial, found.n_rows[of_set]
     return result, n_rows
 
@@ -114,21 +131,13 @@ def distinct_rows(rows: Integers, n: int) -> tuple[Integers, Integers]:
     return rows[first], which.reshape(-1)
 
 
-def eliminated_each(matrices: Floats, tolerance: float) -> tuple[Floats, Floats]:
-    """Eliminate all but the last variable from each matrix; returns what `eliminated` does."""
-    log_determinant, left = np.empty(len(matrices)), np.empty(len(matrices))
-    everyone, start = np.arange(matrices.shape[1]), np.array([0, matrices.shape[1]])
-    _kernels.eliminate_each(matrices, everyone, start, tolerance, log_determinant, left)
-    return log_determinant, left
-
-
-def eliminated(matrix: Floats, queries: Queries, tolerance: float) -> tuple[Floats, Floats]:
-    """Eliminate the parents of each family, which come before the child.
+def eliminated(matrices: Floats, queries: Queries, tolerance: float) -> tuple[Floats, Floats]:
+    """Eliminate the parents of each family, which come before the child, from the one matrix or from its own.
 
     Returns the logarithms of the parents' determinants, and the residuals of the child's diagonal entry.
     """
     log_determinant, left = np.empty(len(queries)), np.empty(len(queries))
-    _kernels.eliminate(matrix, queries.variables, queries.start, tolerance, log_determinant, left)
+    _kernels.eliminate(matrices, queries.variables, queries.start, tolerance, log_determinant, left)
     return log_determinant, left
 
 
@@ -158,3 +167,115 @@ def given_all_others(correlations: Floats) -> Floats:
     partial = -np.round(precision / np.outer(scale, scale), DIGITS)
     np.fill_diagonal(partial, 1.0)
     return np.asarray((partial + partial.T) / 2.0) + 0.0
+
+
+@dataclass(frozen=True)
+class LikelihoodByGroup:
+    """Formula for the maximum log likelihood, on the sums of groups.
+
+    Parameters
+    ----------
+    coarse_unit : float
+        Unit of the coarse halves of whole numbers.
+    spread : ndarray
+        Standard deviations of the numbers, as whole numbers; with gaps those of the samples that have all
+        variables of a query are taken instead.
+    n_rows : int
+        Number of samples.
+    gaps : bool
+        True if queries have their own samples.
+    weight : float
+        Number of samples with the pooled covariances that are added to each group.
+    """
+
+    coarse_unit: float
+    spread: Floats
+    n_rows: int
+    missing: bool
+    weight: float
+
+    @classmethod
+    def on(cls, engine: MixedEngine, weight: float) -> Self:
+        """Return the formula for an engine's numbers."""
+        moments = engine.moments
+        assert moments.scaling is not None  # a mixed engine's moments are those of a table
+        spread = np.sqrt(moments.squares / engine.n_rows)
+        return cls(moments.scaling.coarse_unit, spread, engine.n_rows, engine.any_missing, weight)
+
+    def __call__(self, groups: Groups) -> Floats:
+        """Return the log likelihood of each query's numbers, its groups that are not empty, and constants."""
+        numbers = groups.numbers
+        result = np.empty((len(numbers), 3))
+        of_sums = groups.sums, groups.first, groups.n_groups, numbers.start, self.coarse_unit
+        if self.missing:
+            n_rows, spread = np.empty(len(numbers), np.int64), np.empty(len(numbers.variables))
+            _kernels.moments_of_groups(*of_sums, n_rows, spread)
+        else:
+            n_rows, spread = np.full(len(numbers), self.n_rows), self.spread[numbers.variables]
+        _kernels.gaussian_by_group(*of_sums, spread, n_rows, self.weight, COLLINEAR, result)
+        return result
+
+    def alone(self, correlations: Floats, sets: Integers) -> Floats:
+        """Return the log likelihood of each set of numbers without states, one set a row."""
+        size = sets.shape[1]
+        left = log_determinants(correlations, Queries.of_matrix(sets))
+        return np.asarray(-0.5 * self.n_rows * (left + size * (1.0 + math.log(2.0 * math.pi))))
+
+    def parameters(self, numbers: Integers, groups: Floats) -> Floats:
+        """Return the number of parameters, means and covariances, of the numbers in all groups."""
+        own = numbers * (numbers + 1) / 2.0
+        if math.isinf(self.weight):
+            return np.asarray(groups * numbers + own)
+        return np.asarray(groups * (numbers + own))
+
+
+def log_determinants(matrix: Floats, queries: Queries) -> Floats:
+    """Return the log determinant of the part of a matrix that belongs to each query."""
+    result = np.empty(len(queries))
+    _kernels.log_determinants(matrix, queries.variables, queries.start, COLLINEAR, result)
+    return result
+
+
+class Parts(NamedTuple):
+    """For each set: log likelihood and number of its numeric columns, and configurations of its states.
+
+    `occurring` is the number of configurations that occur in the data. The likelihood is NaN if there are
+    more configurations than rows. `rows` is the number of samples that it comes from; the bits of `constant`
+    stand for the numbers, in ascending order, that do not vary there.
+    """
+
+    log_likelihood: Floats
+    numbers: Integers
+    configurations: Floats
+    occurring: Floats
+    rows: Integers
+    constant: Floats
+
+
+def gaussian_parts(
+    engine: MixedEngine, formula: LikelihoodByGroup, sets: Integers, also: Integers | None = None
+) -> Parts:
+    """Compute the parts of sets of one size, one a row, in any order of their members.
+
+    With missing values they come from the samples that have all members, and those of `also`.
+    """
+    limits = sets[:, :0] if also is None else np.sort(also, axis=1)
+    asked = np.column_stack([np.sort(sets, axis=1), limits + engine.n_variables])
+    questions, which = np.unique(asked, axis=0, return_inverse=True)
+    distinct = questions[:, : sets.shape[1]]
+    rows = engine.complete_rows(questions % engine.n_variables)
+    is_number = engine.is_number[distinct]
+    numbers = is_number.sum(axis=1)
+    configurations = np.maximum(engine.cardinalities[distinct], 1).prod(axis=1, dtype=np.float64)
+    found = np.tile([0.0, 1.0, 0.0], (len(questions), 1))
+    alone = (numbers > 0) & is_number.all(axis=1) & (not engine.any_missing)
+    if alone.any():
+        positions = engine.position[distinct[alone]]
+        found[alone, 0] = formula.alone(engine.moments.correlations, positions)
+    mixed = (numbers > 0) & ~alone
+    possible = mixed & (configurations <= rows)
+    found[mixed & ~possible] = np.nan
+    found[possible] = engine.grouped(Queries.of_matrix(questions[possible]), formula).reshape(-1, 3)
+    which = which.reshape(-1)
+    likelihood, occurring, constant = found[which].T
+    return Parts(likelihood, numbers[which], configurations[which], occurring, rows[which], constant)

@@ -53,7 +53,7 @@ CI_TESTS.add_all(
     """
 g2        g2:G2                         kinds=discrete  Wilks 1938
     likelihood-ratio test on contingency tables
-x2        x2:X2                         kinds=discrete  Pearson 1900
+x2        g2:X2                         kinds=discrete  Pearson 1900
     Pearson's chi-squared test on contingency tables
 fisher-z  fisher_z:FisherZ              kinds=continuous  Fisher 1924
     Fisher's z test of partial correlations
@@ -68,17 +68,17 @@ SCORES = Registry("score", "f2sl.stats.scores.base:Score")
 SCORES.add_all(
     "f2sl.stats.scores",
     """
-bdeu      dirichlet:BDeu                kinds=discrete sets=yes  Heckerman, Geiger and Chickering 1995
+bdeu      tables:BDeu                   kinds=discrete sets=yes  Heckerman, Geiger and Chickering 1995
     marginal likelihood under Dirichlet priors that equivalent networks share
-bds       dirichlet:BDs                 kinds=discrete  Scutari 2016
+bds       tables:BDs                    kinds=discrete  Scutari 2016
     marginal likelihood under Dirichlet priors over the parents' configurations that occur
-k2        dirichlet:K2                  kinds=discrete  Cooper and Herskovits 1992
+k2        tables:K2                     kinds=discrete  Cooper and Herskovits 1992
     marginal likelihood under uniform Dirichlet priors
-bic       likelihood:BIC                kinds=discrete sets=yes  Schwarz 1978
+bic       tables:BIC                    kinds=discrete sets=yes  Schwarz 1978
     maximum log likelihood less log(N) / 2 for each parameter
-aic       likelihood:AIC                kinds=discrete  Akaike 1974
+aic       tables:AIC                    kinds=discrete  Akaike 1974
     maximum log likelihood less 1 for each parameter
-bge       gaussian:BGe  kinds=continuous  Geiger and Heckerman 2002; Kuipers, Moffa and Heckerman 2014
+bge  gaussian:BGe  kinds=continuous  Geiger and Heckerman 2002; Kuipers, Moffa and Heckerman 2014
     marginal likelihood under a normal-Wishart prior
 bic-g     gaussian:GaussianBIC          kinds=continuous  Schwarz 1978
     maximum log likelihood of linear Gaussian families less log(N) / 2 for each parameter
@@ -92,7 +92,7 @@ cg-bic    mixed:ConditionalGaussianBIC  kinds=mixed  Andrews, Ramsey and Cooper 
 MEASURES = Registry("measure", "f2sl.stats.measures.base:Measure")
 MEASURES.add(
     "su",
-    "f2sl.stats.measures.information:SU",
+    "f2sl.stats.measures.pairs:SU",
     "symmetrical uncertainty",
     "Press and others 1988",
     kinds=(DISCRETE,),
@@ -100,7 +100,7 @@ MEASURES.add(
 )
 MEASURES.add(
     "r2",
-    "f2sl.stats.measures.correlations:R2",
+    "f2sl.stats.measures.pairs:R2",
     "squared correlation",
     "Pearson 1896",
     kinds=(CONTINUOUS,),
@@ -108,7 +108,7 @@ MEASURES.add(
 )
 MEASURES.add(
     "correlation",
-    "f2sl.stats.measures.correlations:Correlation",
+    "f2sl.stats.measures.pairs:Correlation",
     "correlation without its sign",
     "Pearson 1896",
     kinds=(CONTINUOUS,),
@@ -116,7 +116,7 @@ MEASURES.add(
 )
 MEASURES.add(
     "information",
-    "f2sl.stats.measures.mixed:Explained",
+    "f2sl.stats.measures.pairs:Explained",
     "1 - exp(-2 MI), which is r^2 of two numbers",
     "Joe 1989",
     kinds=(DISCRETE, CONTINUOUS, MIXED),
@@ -124,7 +124,7 @@ MEASURES.add(
 )
 MEASURES.add(
     "mi",
-    "f2sl.stats.measures.information:MI",
+    "f2sl.stats.measures.pairs:MI",
     "mutual information in nats",
     "Shannon 1948",
     kinds=(DISCRETE, CONTINUOUS, MIXED),

@@ -7,32 +7,22 @@ same path for all workers, as on a shared disk.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from f2sl.data.asked import Reading
-from f2sl.data.column import DISCRETE, positions_of
+from f2sl.data.column import positions_of
 from f2sl.data.dask.runtime import Cluster, Held
 from f2sl.data.dask.table import DaskTable
 from f2sl.data.formats import DataFile
 from f2sl.data.names import column_names
-from f2sl.data.stream.reading import (
-    Asked,
-    Prepared,
-    Scan,
-    Scanned,
-    column_of,
-    column_of_file,
-    prepare,
-    scan_file,
-)
-from f2sl.data.stream.table import ends_of
+from f2sl.data.reading import Asked, Prepared, Scan, Scanned, column_of, column_of_file, prepare, scan_file
 from f2sl.data.table import Block
 from f2sl.data.values import RawColumn
 from f2sl.errors import DataError, FileError
@@ -40,20 +30,13 @@ from f2sl.errors import DataError, FileError
 ROWS_AT_ONCE = 1 << 16
 """Rows of a file that are read at a time."""
 
+Begin = Callable[..., Any]
+"""Submits a function of a part of the table, a file or a partition, and further arguments."""
+
 
 def read_files(files: Sequence[DataFile], reading: Reading, cluster: Cluster, memory: int) -> DaskTable:
     """Read files on a cluster; each file becomes a block of rows."""
-    asked = Asked.of(files, reading)
-    scans = cluster.map(lambda file: cluster.submit(_scan_file, file, asked), files)
-    found = ((one, one.file.location, one.schema, later) for one, later in scans)
-
-    def begin(shared: Any, file: Scanned) -> Any:
-        return cluster.submit(_convert_file, file, shared)
-
-    def begin_column(i: int, file: Scanned) -> Any:
-        return cluster.submit(_column_of_file, file, i, asked)
-
-    return _held(found, asked, cluster, memory, reading, begin, begin_column)
+    return _held(list(files), cluster.submit, Asked.of(files, reading), cluster, memory, reading)
 
 
 def read_frame(frame: Any, reading: Reading, cluster: Cluster, memory: int) -> DaskTable:
@@ -63,70 +46,87 @@ def read_frame(frame: Any, reading: Reading, cluster: Cluster, memory: int) -> D
     if len(asked.columns) < len(own):
         left = set(asked.columns)
         frame = frame[[label for label, name in zip(frame.columns, own, strict=True) if name in left]]
-    partitions = list(enumerate(frame.to_delayed()))
-    scans = cluster.map(lambda one: cluster.compute(_scan_partition, one[1], one[0], asked), partitions)
-    found = ((one, _place(one[0]), *scanned) for one, scanned in zip(partitions, scans, strict=True))
 
-    def begin(shared: Any, one: tuple[int, Any]) -> Any:
-        return cluster.compute(_convert_partition, one[1], one[0], shared)
+    def begin(function: Callable[..., Any], one: tuple[int, Any], *arguments: Any) -> Any:
+        number, delayed = one
+        return cluster.compute(partial(_of_partition, function, number), delayed, *arguments)
 
-    def begin_column(i: int, one: tuple[int, Any]) -> Any:
-        return cluster.compute(_column_of_partition, one[1], one[0], i, asked)
-
-    return _held(found, asked, cluster, memory, reading, begin, begin_column)
+    return _held(list(enumerate(frame.to_delayed())), begin, asked, cluster, memory, reading)
 
 
 def _held(
-    found: Iterable[tuple[Any, Path, pa.Schema, Scan]],
-    asked: Asked,
-    cluster: Cluster,
-    memory: int,
-    reading: Reading,
-    begin_block: Callable[[Any, Any], Any],
-    begin_column: Callable[[int, Any], Any],
+    given: list[Any], begin: Begin, asked: Asked, cluster: Cluster, memory: int, reading: Reading
 ) -> DaskTable:
-    """Choose states from the values found in each part of a table, and make a block of each part.
-
-    The last two arguments start making a block of a part, and reading a column of a part.
-    """
+    """Choose states from the values found in each part of a table, and make a block of each part."""
     scan = asked.nothing
-    parts, schemas = [], []
-    for part, location, schema, later in found:
+    parts, schemas, starts = [], [], [0]
+    scans = cluster.map(lambda one: begin(_scan, one, asked), given)
+    for one, (scanned, location, schema, later) in zip(given, scans, strict=True):
         scan.join(later)
         schemas.append((location, schema))
         if later.n_kept:
-            parts.append(part)
+            parts.append(one if scanned is None else scanned)
+            starts.append(starts[-1] + later.n_kept)
 
     def read_column(i: int) -> Iterator[RawColumn]:
-        return chain.from_iterable(cluster.map(partial(begin_column, i), parts))
+        return chain.from_iterable(cluster.map(lambda part: begin(_column, part, i, asked), parts))
 
     prepared = prepare(scan, asked, schemas, read_column, reading, memory)
 
     def read() -> list[Any]:
-        return list(map(partial(begin_block, cluster.put(prepared)), parts))
+        shared = cluster.put(prepared)
+        return [begin(_convert, part, shared) for part in parts]
 
-    blocks, positions = Held(cluster, read), positions_of([column.kind for column in prepared.columns])
-    low, high = prepared.ends
     table = DaskTable(
-        prepared.columns, cluster, blocks, prepared.n_rows, positions, (low, high), memory, prepared.notes
+        columns=prepared.columns,
+        positions=positions_of([column.kind for column in prepared.columns]),
+        number_ends=prepared.ends,
+        memory=memory,
+        notes=prepared.notes,
+        cluster=cluster,
+        blocks=Held(cluster, read),
+        starts=tuple(starts),
     )
-    of_states = table.of_kind(DISCRETE)
-    if of_states:
-        low[of_states], high[of_states] = ends_of([table.margins[i] for i in of_states])
+    _ = table.ends  # reads the rows now, and not when they are first asked for
     return table
-
-
-def _place(number: int) -> Path:
-    """Name the partition in errors."""
-    return Path(f"partition {number}")
 
 
 # What workers do
 
 
-def _scan_file(file: DataFile, asked: Asked) -> tuple[Scanned, Scan]:
-    _check_seen(file.location)
-    return scan_file(file, ROWS_AT_ONCE, asked)
+class _Partition(NamedTuple):
+    """Part of a Dask DataFrame: a frame of pandas."""
+
+    number: int
+    frame: Any
+
+    @property
+    def location(self) -> Path:
+        """Name of the partition in errors."""
+        return Path(f"partition {self.number}")
+
+    def batch(self) -> pa.RecordBatch:
+        """Return the rows."""
+        try:
+            return pa.RecordBatch.from_pandas(self.frame, preserve_index=False)
+        except pa.ArrowException as error:
+            raise DataError(f"{self.location}: {str(error).splitlines()[0]}") from None
+
+
+def _of_partition(function: Callable[..., Any], number: int, frame: Any, *arguments: Any) -> Any:
+    return function(_Partition(number, frame), *arguments)
+
+
+def _scan(part: DataFile | _Partition, asked: Asked) -> tuple[Scanned | None, Path, pa.Schema, Scan]:
+    """Return what the second pass reads, if it is not the same, and place, schema and values of a part."""
+    if isinstance(part, DataFile):
+        _check_seen(part.location)
+        scanned, scan = scan_file(part, ROWS_AT_ONCE, asked)
+        return scanned, part.location, scanned.schema, scan
+    batch, scan = part.batch(), asked.nothing
+    if len(batch):
+        scan.add(batch)
+    return None, part.location, pa.schema(zip(asked.columns, batch.schema.types, strict=True)), scan
 
 
 def _check_seen(location: Path) -> None:
@@ -140,34 +140,14 @@ def _check_seen(location: Path) -> None:
         )
 
 
-def _convert_file(file: Scanned, prepared: Prepared) -> Block:
-    codes, numbers = zip(*prepared.converted(file.batches(prepared.wanted)), strict=True)
+def _convert(part: Scanned | _Partition, prepared: Prepared) -> Block:
+    wanted = prepared.wanted
+    batches = part.batches(wanted) if isinstance(part, Scanned) else [part.batch().select(wanted)]
+    codes, numbers = zip(*prepared.converted(batches), strict=True)
     return Block(np.concatenate(codes, axis=1), np.concatenate(numbers, axis=1))
 
 
-def _column_of_file(file: Scanned, i: int, asked: Asked) -> list[RawColumn]:
-    return list(column_of_file(file, i, asked))
-
-
-def _batch(frame: Any, number: int) -> pa.RecordBatch:
-    try:
-        return pa.RecordBatch.from_pandas(frame, preserve_index=False)
-    except pa.ArrowException as error:
-        raise DataError(f"{_place(number)}: {str(error).splitlines()[0]}") from None
-
-
-def _scan_partition(frame: Any, number: int, asked: Asked) -> tuple[pa.Schema, Scan]:
-    batch = _batch(frame, number)
-    scan = asked.nothing
-    if len(batch):
-        scan.add(batch)
-    return pa.schema(zip(asked.columns, batch.schema.types, strict=True)), scan
-
-
-def _convert_partition(frame: Any, number: int, prepared: Prepared) -> Block:
-    codes, numbers = zip(*prepared.converted([_batch(frame, number).select(prepared.wanted)]), strict=True)
-    return Block(np.concatenate(codes, axis=1), np.concatenate(numbers, axis=1))
-
-
-def _column_of_partition(frame: Any, number: int, i: int, asked: Asked) -> list[RawColumn]:
-    return list(column_of([_batch(frame, number)], i, asked))
+def _column(part: Scanned | _Partition, i: int, asked: Asked) -> list[RawColumn]:
+    if isinstance(part, Scanned):
+        return list(column_of_file(part, i, asked))
+    return list(column_of([part.batch()], i, asked))

@@ -22,7 +22,6 @@ from pathlib import Path
 import pyarrow as pa
 
 from f2sl._extensions import load_extensions
-from f2sl.data.formats.arrow import Arrow
 from f2sl.data.formats.base import (
     MISSING_CELLS,
     REMARKS,
@@ -36,11 +35,9 @@ from f2sl.data.formats.base import (
     packing_of,
     suffix_of,
 )
-from f2sl.data.formats.json_lines import JSONLines, like_json_lines
-from f2sl.data.formats.parquet import Parquet
-from f2sl.data.formats.statistics import SAS, SPSS, SASTransport, Stata
+from f2sl.data.formats.by_arrow import Arrow, JSONLines, Parquet, like_json_lines
+from f2sl.data.formats.programs import SAS, SPSS, SASTransport, Stata, Workbook
 from f2sl.data.formats.text import Text
-from f2sl.data.formats.workbook import Workbook
 from f2sl.data.values import TextOptions
 from f2sl.errors import DataError, FileError, OptionError
 

@@ -1,45 +1,27 @@
-r"""Text: CSV with any delimiter.
+"""Text: CSV with any delimiter, in three steps: how it is laid out, what its cells mean, and its rows.
 
-Empty cells and the usual spellings of "not available" are missing values, in columns of strings as well.
-``None``, ``-`` and ``.`` are missing values among numbers, and labels among other labels: they are common
-names of states.
-
-The delimiter is found by splitting the first lines by each candidate in turn, with quotes respected. The
-right one splits all of them into the same number of fields, more than one; if several do, the one with the
-most fields wins. White space is tried only if nothing else fits, since it also stands inside values.
-
-The types of the columns are those that PyArrow infers from the whole text, after missing values are removed
-from columns that it reads as strings and decimal commas are replaced by points. If the text is read in parts,
-the first rows usually determine the types; if a later value does not fit, all cells are read once as text,
-and PyArrow infers the types from the distinct values.
+If the text is read in parts, the first rows usually determine the types of the columns; if a later value does
+not fit, all cells are read once as text, and PyArrow infers the types from the distinct values.
 """
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import json
-import re
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.csv as arrow_csv
 import pyarrow.types as pt
 
-from f2sl._constants import MISSING_SPELLINGS
 from f2sl._notes import Use
-from f2sl.data.column import MAX_STATES
 from f2sl.data.formats.base import (
     BYTES_OF_CELL,
-    MISSING_CELLS,
     REMARKS,
     SAMPLE_BYTES,
     Batches,
@@ -48,26 +30,15 @@ from f2sl.data.formats.base import (
     TableFormat,
     first_line,
 )
+from f2sl.data.formats.cells import Meaning, Seen, TypeOfText, meant
+from f2sl.data.formats.sniff import WHITESPACE, changed, one_space, sniff_delimiter, split_rows
 from f2sl.data.names import generated_names
-from f2sl.data.values import TextOptions, number_of
+from f2sl.data.values import TextOptions
 from f2sl.errors import DataError, FileError
 
-MISSING_NUMBERS = ("None", "-", ".")
-"""Cells that are missing values in continuous columns; elsewhere they are labels."""
-
-LABELS = "read as labels; na= makes them missing values"
 COMMAS = "read with decimal commas"
-Seen = defaultdict[str, set[str]]
-"""Findings in the cells, by the note about them."""
-
 COMMENTS = ("#", "%", "//")
 """Usual beginnings of lines that are comments."""
-
-CANDIDATES = (",", ";", "\t", "|")
-WHITESPACE = " "
-"""Stands for runs of spaces and tabs."""
-
-SAMPLE_LINES = 50
 
 TEXT_BYTES = 1 << 20
 """Text that is parsed at a time, unless its lines are too long for that."""
@@ -77,25 +48,6 @@ LINES_AT_ONCE = 1000
 
 Each stretch of text costs time for each column.
 """
-
-_RUN = re.compile(rb'("[^"\n]*")|[ \t]+')
-_EDGE = re.compile(rb"^[ \t]+|[ \t]+(?=\r?$)", re.MULTILINE)
-_WITH_COMMA = r"^\s*[+-]?(\d+|\d{1,3}(\.\d{3})*)(,\d+)?([eE][+-]?\d+)?\s*$"
-_THOUSANDS = r"^\s*[+-]?\d{1,3}(,\d{3})+\s*$"
-
-
-@dataclass(frozen=True)
-class Meaning:
-    """Meaning of the cells of a column.
-
-    `plain` says that PyArrow converts them as they are, but for empty ones; `missing` that the spellings in
-    `MISSING_NUMBERS` are missing values, and `comma` that numbers have decimal commas.
-    """
-
-    type: pa.DataType
-    plain: bool = False
-    missing: bool = False
-    comma: bool = False
 
 
 @dataclass(frozen=True)
@@ -129,7 +81,7 @@ class Text(TableFormat):
         if how.encoding is None and start.startswith((b"\xff\xfe", b"\xfe\xff")):
             how = replace(how, encoding="utf-16")
         whole = len(start) < SAMPLE_BYTES
-        text = _changed(io.BytesIO(start), how, WHITESPACE if how.delimiter == WHITESPACE else None).read()
+        text = changed(io.BytesIO(start), how, WHITESPACE if how.delimiter == WHITESPACE else None).read()
         sample = text if whole else text[: text.rfind(b"\n") + 1] or text
         decoded = sample.decode("utf-8-sig", errors="replace")
         if not decoded.strip():
@@ -169,7 +121,7 @@ class Text(TableFormat):
         names, seen, columns, meanings = _called(file, table.column_names), Seen(set), [], []
         for column in table.columns:
             meanings.append(_meaning_of(file.layout, column))
-            columns.append(_meant(column, meanings[-1], file.layout.how, seen))
+            columns.append(meant(column, meanings[-1], file.layout.how, seen))
         remarks = _remarks(names, meanings, seen)
         return pa.table(columns, names=names).replace_schema_metadata({REMARKS: json.dumps(remarks)})
 
@@ -196,7 +148,7 @@ class Text(TableFormat):
                 if len(batch):
                     yield pa.record_batch(
                         [
-                            _meant(values, meaning, file.layout.how, seen)
+                            meant(values, meaning, file.layout.how, seen)
                             for values, meaning in zip(batch.columns, meanings, strict=True)
                         ],
                         names=list(names),
@@ -276,7 +228,7 @@ def _converting(file: DataFile, **options: Any) -> Any:
 
 def _open_text(file: DataFile) -> Any:
     """Open a file for reading, as UTF-8; where white space separates its columns, as one space."""
-    return _changed(file.open(), file.layout.how, file.layout.delimiter)
+    return changed(file.open(), file.layout.how, file.layout.delimiter)
 
 
 def _parser(file: DataFile, rows: int, **options: Any) -> Any:
@@ -307,7 +259,7 @@ def _meanings_of_first(file: DataFile, rows: int) -> tuple[Meaning, ...]:
 def _meaning_of(layout: Layout, values: Any) -> Meaning:
     if not pt.is_string(values.type):
         return Meaning(values.type, plain=True)
-    found = _TypeOfText(layout)
+    found = TypeOfText(layout.delimiter, layout.how)
     found.add(values)
     return found.meaning()
 
@@ -315,7 +267,7 @@ def _meaning_of(layout: Layout, values: Any) -> Meaning:
 def _meanings_of_all(file: DataFile, rows: int) -> tuple[Meaning, ...]:
     """Read all cells as text, and return the meaning of the distinct values together."""
     own = _own_names(file)
-    columns = [_TypeOfText(file.layout) for _ in own]
+    columns = [TypeOfText(file.layout.delimiter, file.layout.how) for _ in own]
     with _parser(file, rows, column_types=dict.fromkeys(own, pa.binary())) as reader:
         for batch in reader:
             for name, column, values in zip(own, columns, batch.columns, strict=True):
@@ -325,125 +277,6 @@ def _meanings_of_all(file: DataFile, rows: int) -> tuple[Meaning, ...]:
                     _check_encoding(file, pa.schema({name: pa.binary()}))
                     raise
     return tuple(column.meaning() for column in columns)
-
-
-class _TypeOfText:
-    """Detector of the meaning of a column of text.
-
-    It depends only on the distinct values. In a column with very many, two values represent the earlier ones.
-    """
-
-    def __init__(self, layout: Layout) -> None:
-        self._layout = layout
-        self._distinct = _strings([])
-        self._has_missing = self._may_have_missing = False
-
-    def add(self, values: Any) -> None:
-        """Add more values."""
-        more = pc.unique(values.drop_null())
-        trimmed = pc.utf8_trim_whitespace(more)
-        missing, maybe = _is_missing(trimmed, self._layout.how, False), _is_in(trimmed, MISSING_NUMBERS)
-        self._has_missing |= bool(pc.any(missing).as_py())
-        self._may_have_missing |= bool(pc.any(maybe).as_py())
-        left = more.filter(pc.invert(pc.or_(missing, maybe)))
-        self._distinct = pc.unique(pa.concat_arrays([self._distinct, left]))
-        if len(self._distinct) > 2 * MAX_STATES:
-            self._distinct = _STAND_INS.get(self._inferred(), _ANY_TEXT)
-
-    def meaning(self) -> Meaning:
-        """Return the meaning of all values together."""
-        dtype, comma = self._inferred()
-        if pt.is_string(dtype) or (pt.is_null(dtype) and self._may_have_missing):
-            return Meaning(pa.string())
-        plain = not (comma or self._has_missing or self._may_have_missing)
-        return Meaning(dtype, plain, self._may_have_missing, comma)
-
-    def _inferred(self) -> tuple[pa.DataType, bool]:
-        """Return the type of the values that are not missing, and whether they have decimal commas."""
-        if not len(self._distinct):
-            return pa.null(), False
-        text = io.BytesIO()
-        arrow_csv.write_csv(pa.table({"values": self._distinct}), text)
-        text.seek(0)
-        parsing = arrow_csv.ParseOptions(newlines_in_values=True)
-        dtype = arrow_csv.read_csv(text, parse_options=parsing)[0].type
-        return (pa.float64(), True) if pt.is_string(dtype) and self._has_commas() else (dtype, False)
-
-    def _has_commas(self) -> bool:
-        """Return whether all values are numbers with decimal commas, not thousands separators."""
-        if not pc.all(pc.match_substring_regex(self._distinct, _WITH_COMMA)).as_py():
-            return False
-        thousands = pc.match_substring_regex(self._distinct, _THOUSANDS)
-        return self._layout.delimiter != "," or not pc.all(thousands).as_py()
-
-
-def _strings(texts: Iterable[str]) -> Any:
-    """Return texts as an array. (`pa.array` would import pandas where it is installed: half a second.)."""
-    encoded = [text.encode() for text in texts]
-    starts = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
-    return pa.StringArray.from_buffers(len(encoded), pa.py_buffer(starts), pa.py_buffer(b"".join(encoded)))
-
-
-_NO_TEXT = pa.nulls(1, pa.string())[0]
-_ANY_TEXT = _strings(["text", "more text"])
-_STAND_INS = {
-    (pa.int64(), False): _strings(["0", "2"]),
-    (pa.float64(), False): _strings(["0.5", "2.5"]),
-    (pa.float64(), True): _strings(["0,5", "2,5"]),
-    **{
-        (pa.timestamp(unit, zone), False): _strings([f"2020-01-0{day} 08:30:00{end}" for day in (1, 2)])
-        for unit, fraction in (("s", ""), ("ns", ".5"))
-        for zone, end in ((None, fraction), ("UTC", f"{fraction}Z"))
-    },
-}
-"""Two strings for each type, from which it is inferred; they replace the distinct values once there are
-too many. Columns of other types never have so many distinct values."""
-
-
-def _is_in(values: Any, spellings: Sequence[str]) -> Any:
-    return pc.is_in(values, _strings(spellings))
-
-
-def _is_missing(trimmed: Any, how: TextOptions, among_numbers: bool) -> Any:
-    """Mark the cells that are missing values."""
-    return _is_in(trimmed, (*MISSING_SPELLINGS, *how.na, *(MISSING_NUMBERS if among_numbers else ())))
-
-
-def _meant(values: Any, meaning: Meaning, how: TextOptions, seen: Seen) -> Any:
-    """Convert cells to their meaning; add texts read as missing values to `seen`."""
-    if meaning.plain:
-        if pt.is_floating(values.type) and pc.any(pc.is_nan(values)).as_py():
-            seen[MISSING_CELLS].add("nan")
-        return _without_numbers(values, how, seen)
-    trimmed = pc.utf8_trim_whitespace(values)
-    missing = _is_missing(trimmed, how, meaning.missing)
-    seen[MISSING_CELLS].update(pc.unique(trimmed.filter(missing)).to_pylist())
-    if pt.is_string(meaning.type):
-        labels = _is_in(trimmed, MISSING_NUMBERS)
-        seen[LABELS].update(pc.unique(trimmed.filter(labels)).to_pylist())
-        return pc.if_else(missing, _NO_TEXT, values)
-    if pt.is_null(meaning.type):  # nothing but gaps
-        return pa.nulls(len(values), meaning.type)
-    text = pc.if_else(missing, _NO_TEXT, trimmed)
-    if pt.is_time(meaning.type):  # PyArrow converts texts only if they have a date as well
-        text = pc.binary_join_element_wise("1970-01-01", text, " ").cast(pa.timestamp("s"))
-    if meaning.comma:
-        text = pc.replace_substring(pc.replace_substring(text, ".", ""), ",", ".")
-    return _without_numbers(text.cast(meaning.type), how, seen)
-
-
-def _without_numbers(values: Any, how: TextOptions, seen: Seen) -> Any:
-    """Set the numbers that the user declares as missing, in any notation."""
-    is_integer = pt.is_integer(values.type)
-    for text in how.na if is_integer or pt.is_floating(values.type) else ():
-        number = number_of(text)
-        if number is None or (is_integer and not (isinstance(number, int) and -(2**63) <= number < 2**63)):
-            continue
-        here = pc.equal(values, pa.scalar(number if is_integer else float(number), values.type))
-        if pc.any(here).as_py():
-            seen[MISSING_CELLS].add(text)
-            values = pc.if_else(here, pa.nulls(1, values.type)[0], values)
-    return values
 
 
 def _remarks(names: Sequence[str], meanings: Sequence[Meaning], seen: Seen) -> dict[str, list[str]]:
@@ -487,122 +320,3 @@ def _check_encoding(file: DataFile, schema: pa.Schema) -> None:
         if pt.is_binary(dtype):
             text = f"{file.location}: the text of column {name!r} is not encoded as UTF-8"
             raise FileError(text, *advice, columns=[name])
-
-
-def sniff_delimiter(text: str) -> str:
-    r"""Guess the delimiter from the first lines of a file.
-
-    Examples
-    --------
-    >>> sniff_delimiter("a;b\n1,5;2,5\n"), sniff_delimiter("a  b\n1  2\n"), sniff_delimiter("a\n1\n")
-    (';', ' ', ',')
-    """
-    best, most = ",", 1
-    for candidate in CANDIDATES:
-        counts = _field_counts(text, candidate)
-        if len(set(counts)) == 1 and counts[0] > most:
-            best, most = candidate, counts[0]
-    if most > 1:
-        return best
-    # A ragged file: go by its first line, so that the error can name the line at fault.
-    first = {candidate: (_field_counts(text, candidate) or [1])[0] for candidate in CANDIDATES}
-    widest = max(first, key=first.__getitem__)
-    if first[widest] > 1:
-        return widest
-    counts = _field_counts(one_space(text.encode()).decode(), WHITESPACE)
-    return WHITESPACE if len(set(counts)) == 1 and counts[0] > 1 else ","
-
-
-def split_rows(lines: Iterator[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the fields of each row that is not blank, with the number of the line it starts on."""
-    reader = csv.reader(lines, delimiter=delimiter)
-    start = 1
-    for fields in reader:
-        if fields:
-            yield start, fields
-        start = reader.line_num + 1
-
-
-def one_space(text: bytes) -> bytes:
-    r"""Replace each run of white space outside quotes by one space.
-
-    Examples
-    --------
-    >>> one_space(b'  a \t b\n"x  y"  1  \n')
-    b'a b\n"x  y" 1\n'
-    """
-    return _RUN.sub(lambda match: match.group(1) or b" ", _EDGE.sub(b"", text))
-
-
-def _changed(stream: Any, how: TextOptions, delimiter: str | None) -> Any:
-    """Return a stream of text in UTF-8, without comments, and runs of white space made one if it delimits."""
-    changes: list[Callable[[bytes], bytes]] = []
-    if how.comment:
-        comment = re.compile(rb"^[ \t]*" + re.escape(how.comment.encode()) + rb".*(\n|\Z)", re.MULTILINE)
-        changes.append(lambda text: comment.sub(b"", text))
-    if delimiter == WHITESPACE:
-        changes.append(one_space)
-    return ChangedText(stream, changes, how.encoding) if changes or how.encoding else stream
-
-
-class ChangedText(io.RawIOBase):
-    r"""UTF-8 text stream that is changed some lines at a time.
-
-    Examples
-    --------
-    >>> ChangedText(io.BytesIO(b"a   b\n1 \t 2"), [one_space]).read()
-    b'a b\n1 2'
-    """
-
-    def __init__(
-        self, stream: Any, changes: Sequence[Callable[[bytes], bytes]], encoding: str | None = None
-    ) -> None:
-        self._stream = stream
-        self._changes = changes
-        self._decoder = codecs.getincrementaldecoder(encoding)() if encoding else None
-        self._ready = b""
-        self._rest = b""
-
-    def readable(self) -> bool:
-        """Return True: the stream can be read."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Fill a buffer with the available text."""
-        while not self._ready:
-            more = self._stream.read(1 << 20)
-            at_end = not more
-            if self._decoder is not None:
-                try:
-                    more = self._decoder.decode(more, at_end).encode()
-                except UnicodeError as error:
-                    message = f"the text cannot be decoded ({first_line(error)}); try another "
-                    raise DataError(message, Use("encoding", ...)) from None
-            lines, end, self._rest = (self._rest + more).rpartition(b"\n")
-            if at_end:
-                lines, end, self._rest = lines + end + self._rest, b"", b""
-            self._ready = lines + end
-            for change in self._changes:
-                self._ready = change(self._ready)
-            if at_end:
-                break
-        n = min(len(buffer), len(self._ready))
-        buffer[:n], self._ready = self._ready[:n], self._ready[n:]
-        return n
-
-    def close(self) -> None:
-        """Close the stream beneath as well."""
-        self._stream.close()
-        super().close()
-
-
-def _field_counts(text: str, delimiter: str) -> list[int]:
-    counts = []
-    try:
-        for _, fields in split_rows(iter(text.splitlines(keepends=True)), delimiter):
-            counts.append(len(fields))
-            if len(counts) == SAMPLE_LINES:
-                break
-    except csv.Error:
-        return []
-    return counts

@@ -13,8 +13,8 @@ There are several ways to count the same table, with the same result:
     query, which often begins with the same variables. For tables with more cells than samples: most
     cells are empty, and only those that occur are listed.
 *Sorting*
-    Sort the samples by their states. Also lists only the cells that occur, and needs no scratch memory
-    that grows with the number of states.
+    Sort the samples by their states (in NumPy, `data/memory/engine.py`). Also lists only the cells that
+    occur, and needs no scratch memory that grows with the number of states.
 *Runs*
     Split the samples by variables that many queries share once, and for each query look only at the samples
     outside the most common state of one further variable (`data/memory/runs.py`).
@@ -54,7 +54,7 @@ These comparisons are vectorised but repeated for each state; setting one bit pe
 """
 
 BY_PLANES, BY_CODES, BY_SORTING, BY_REFINING = 0, 1, 2, 3
-"""Ways in which `count_tables` and `sort_tables` may count a table."""
+"""Ways in which a table may be counted; `count_tables` leaves out those that are sorted."""
 
 
 @kernel
@@ -300,7 +300,7 @@ def count_tables(
     Returns
     -------
     (n_queries,) int64
-        Number of groups of each table; of those by sorting, which `sort_tables` counts afterwards, unknown.
+        Number of groups of each table; of those by sorting, which are counted afterwards, unknown.
     """
     n_queries = len(method)
     n_groups = np.empty(n_queries, np.int64)
@@ -312,8 +312,8 @@ def count_tables(
         longest = max(longest, length)
         if method[t] == BY_REFINING:
             refined = max(refined, length)
-            for slot in range(query_start[t], query_start[t + 1]):
-                most_keys = max(most_keys, n_rows * cardinalities[variables[slot]])
+            for position in range(query_start[t], query_start[t + 1]):
+                most_keys = max(most_keys, n_rows * cardinalities[variables[position]])
     masks = np.empty((longest, planes.shape[1]), np.uint64)
     scratch = np.empty((2, n_rows), np.int64)
     # groups[level, s] is the group of sample s by the first `level` variables of `leading`, the query that
@@ -377,35 +377,6 @@ def count_tables(
 
 
 @kernel
-def sort_tables(
-    codes: Array,
-    cardinalities: Array,
-    missing: Array,
-    variables: Array,
-    query_start: Array,
-    method: Array,
-    cell_start: Array,
-    first_group: Array,
-    counts: Array,
-    group_start: Array,
-    n_groups: Array,
-) -> None:
-    """Count the tables of a batch that are counted by sorting, after `count_tables`.
-
-    A kernel of its own, because it is rarely needed: most first runs need not compile it.
-
-    n_groups : (n_queries,) int64, updated; the other arguments are those of `count_tables`.
-    """
-    scratch = np.empty((2, codes.shape[1]), np.int64)
-    for t in range(len(method)):
-        if method[t] == BY_SORTING:
-            query, slots = variables[query_start[t] : query_start[t + 1]], group_start[first_group[t] :]
-            n_groups[t] = _count_by_sorting(
-                codes, cardinalities, missing, query, scratch, cell_start[t], counts, slots
-            )
-
-
-@kernel
 def count_runs(
     codes: Array,
     planes: Array,
@@ -440,8 +411,8 @@ def count_runs(
     most_shared, most_cells = 1, 1
     for t in range(len(query_start) - 1):
         size = 1
-        for slot in range(query_start[t] + 1, query_start[t + 1]):
-            size *= cardinalities[variables[slot]]
+        for position in range(query_start[t] + 1, query_start[t + 1]):
+            size *= cardinalities[variables[position]]
         most_shared = max(most_shared, size)
         most_cells = max(most_cells, min(size, n_rows) * cardinalities[variables[query_start[t]]])
     # index[s] is the cell of sample s in the full table of the shared variables, and number[cell] counts
@@ -458,14 +429,14 @@ def count_runs(
         begin, end = query_start[t], query_start[t + 1]
         length = end - begin
         same = t > 0 and begin - query_start[max(t - 1, 0)] == length
-        for slot in range(begin + 1, end):
-            same = same and variables[slot] == variables[slot - length]
+        for position in range(begin + 1, end):
+            same = same and variables[position] == variables[position - length]
         if not same:
             size = 1
             for s in range(n_rows):
                 index[s] = 0
-            for slot in range(begin + 1, end):
-                v = variables[slot]
+            for position in range(begin + 1, end):
+                v = variables[position]
                 states, codes_of_v = np.int32(cardinalities[v]), codes[v]
                 size *= cardinalities[v]
                 for s in range(n_rows):
@@ -612,85 +583,6 @@ def _count_by_codes(
         return
     for s in range(n_rows):
         cells[index[s]] += 1
-
-
-@inner
-def _count_by_sorting(
-    codes: Array,
-    cardinalities: Array,
-    missing: Array,
-    query: Array,
-    scratch: Array,
-    first: int,
-    counts: Array,
-    slots: Array,
-) -> int:
-    """Count only the cells that occur: sort the samples by their states, then measure the runs.
-
-    A stable counting sort for each variable, the last first (a radix sort), leaves the samples in the
-    order of their configurations, so that equal ones stand together. Cells and groups come out in
-    lexicographic order.
-
-    scratch : (2, n_rows) int64; first : place of the table's first cell in `counts`; slots : the table's
-    part of `group_start`. Returns the number of groups.
-    """
-    order, moved = scratch[0], scratch[1]
-    n_rows = codes.shape[1]
-    for s in range(n_rows):
-        order[s] = s
-    for v in query:
-        if missing[v]:  # leave out the samples that miss it
-            column, there = codes[v], 0
-            for s in range(n_rows):
-                order[there] = order[s]
-                there += column[order[s]] < cardinalities[v]
-            n_rows = there
-    for position in range(len(query) - 1, -1, -1):
-        v = query[position]
-        # place[state] is where the next sample in that state goes.
-        slot = np.empty(cardinalities[v] + 1, np.int64)
-        for state in range(len(slot)):
-            slot[state] = 0
-        column = codes[v]
-        if n_rows == len(column):
-            for s in range(n_rows):  # in the order of memory, which is faster
-                slot[np.int64(column[s]) + 1] += 1
-        else:
-            for s in range(n_rows):
-                slot[np.int64(column[order[s]]) + 1] += 1
-        for state in range(cardinalities[v]):
-            slot[state + 1] += slot[state]
-        for s in range(n_rows):
-            row = order[s]
-            state = column[row]
-            moved[slot[state]] = row
-            slot[state] += 1
-        order, moved = moved, order
-    # `cell` is the cell of the previous sample; a new one begins wherever any variable differs from it.
-    groups, cell = 0, first - 1
-    leading = query[:-1]
-    last = codes[query[-1]]
-    for s in range(n_rows):
-        row = order[s]
-        new_group = s == 0
-        if s > 0:
-            before = order[s - 1]
-            for v in leading:
-                if codes[v, row] != codes[v, before]:
-                    new_group = True
-                    break
-        if new_group:
-            cell += 1
-            slots[groups] = cell
-            groups += 1
-            counts[cell] = 1
-        elif last[row] != last[order[s - 1]]:
-            cell += 1
-            counts[cell] = 1
-        else:
-            counts[cell] += 1
-    slots[groups] = cell + 1
-    return groups
 
 
 @inner

@@ -20,7 +20,7 @@ from f2sl.data.engines import (
     Advance,
     CodedRows,
     CodeTiles,
-    CountsOnly,
+    CountingEngine,
     FoundPairs,
     PairFormula,
     PlaneTables,
@@ -64,11 +64,13 @@ MOST_WORK = 2e8
 """Longest piece in nanoseconds: progress and interrupts are handled between pieces."""
 LARGEST_SCRATCH = 1 << 22
 """Cells of the largest table that a pair is counted into without sorting."""
+LARGEST_KEY = 2.0**62
+"""Largest number of a configuration."""
 LARGEST_REFINING = 1 << 24
 """Samples times states of a variable that groups of samples are split by; more is sorted."""
 
 
-class MemoryEngine(CountsOnly):
+class MemoryEngine(CountingEngine):
     """Count the variables of a :class:`~f2sl.data.memory.table.MemoryTable` in this process.
 
     Tables with more cells than `most_full_cells` (by default as many as there are samples) list only the
@@ -97,11 +99,6 @@ class MemoryEngine(CountsOnly):
         self._plane_start: Integers = np.where(has_planes, starts[:-1], -1)
         self._planes = np.zeros((int(starts[-1]), self._n_words), np.uint64)
         self.margins = np.zeros(int(self.margin_start[-1]), np.int64)
-        self._fill()
-        if self.presence.any:
-            self._add_presence()
-
-    def _fill(self) -> None:
         n = len(self.cardinalities)
         step = max(1, -(-n // (4 * self.threads.n_threads)))
 
@@ -118,6 +115,8 @@ class MemoryEngine(CountsOnly):
 
         for _ in self.threads.map(fill, range(0, n, step)):
             pass
+        if self.presence.any:
+            self._add_presence()
 
     def _add_presence(self) -> None:
         """Add the presence of the variables with gaps, each with one plane."""
@@ -172,12 +171,17 @@ class MemoryEngine(CountsOnly):
             counts,
             group_start,
         )
-        missing = self.presence.missing
+        is_missing = self.presence.missing
         n_groups = _kernels.count_tables(
-            self._codes, self._planes, self._plane_start, cardinalities, missing, *batch
+            self._codes, self._planes, self._plane_start, cardinalities, is_missing, *batch
         )
-        if (method == _kernels.BY_SORTING).any():
-            _kernels.sort_tables(self._codes, cardinalities, missing, *batch, n_groups)
+        for t in np.flatnonzero(method == _kernels.BY_SORTING):
+            query = queries.variables[queries.start[t] : queries.start[t + 1]]
+            keys, found = sorted_cells(self._codes[query], cardinalities[query])
+            borders, first = groups_of(keys, cardinalities[query]), cell_start[t]
+            counts[first : first + len(found)] = found
+            group_start[group_capacity[t] : group_capacity[t] + len(borders)] = first + borders
+            n_groups[t] = len(borders) - 1
         return Tables(
             queries,
             cardinalities,
@@ -349,19 +353,16 @@ class MemoryEngine(CountsOnly):
         return choose_for_pair(self.n_rows, k_row, k_column)
 
     def _search(self, formula: PairFormula, triangle: Triangle, advance: Advance) -> Iterator[FoundPairs]:
-        total = triangle.work
+        total, threads = triangle.work, self.threads.n_threads
+        # The nanoseconds of a thread's piece of work.
+        share = max(min(total / (32 * threads), MOST_WORK), min(LEAST_WORK, total / (2 * threads)), 1.0)
 
         def search(piece: Piece) -> tuple[float, FoundPairs]:
             return piece.work, self.search_tiles(formula, triangle.order, piece.tiles, piece.method)
 
-        for work, part in self.threads.map(search, triangle.pieces(self._share(total))):
+        for work, part in self.threads.map(search, triangle.pieces(share)):
             advance(work / total)
             yield part
-
-    def _share(self, total: float) -> float:
-        """Choose the size of a thread's piece of work, in nanoseconds."""
-        threads = self.threads.n_threads
-        return max(min(total / (32 * threads), MOST_WORK), min(LEAST_WORK, total / (2 * threads)), 1.0)
 
     def search_tiles(self, formula: PairFormula, order: Integers, tiles: Integers, method: int) -> FoundPairs:
         """Apply `formula` to some tiles of places in `order` at once, in this thread."""
@@ -405,3 +406,50 @@ def choose_for_pair(n_rows: int, k_row: int, k_column: int) -> tuple[int, float]
         if planes + PAIR_CELL * cells <= codes:
             return BY_PLANES, planes + PAIR_CELL * cells
     return (BY_CODES, codes) if cells <= LARGEST_SCRATCH else (BY_TABLES, SORTING_ROW * n_rows)
+
+
+# Tables by sorting
+
+
+def sorted_cells(codes: NDArray[Any], cardinalities: Integers) -> tuple[NDArray[Any], Integers]:
+    """Return the configurations that occur, by number in ascending order, and their counts.
+
+    Samples with a missing value are left out. Configurations are numbered up to `LARGEST_KEY`; where there
+    may be more, their codes are put side by side.
+
+    Examples
+    --------
+    >>> keys, counts = sorted_cells(np.array([[0, 1, 1], [2, 0, 0]], np.uint8), np.array([2, 3]))
+    >>> keys.tolist(), counts.tolist()
+    ([2, 3], [1, 2])
+    """
+    missing = (codes >= cardinalities[:, None]).any(axis=0)
+    if missing.any():
+        codes = codes[:, ~missing]
+    if _numbered(cardinalities):
+        keys: NDArray[Any] = np.zeros(codes.shape[1], np.int64)
+        for row, k in zip(codes, cardinalities, strict=True):
+            keys *= k
+            keys += row
+    else:
+        side_by_side = np.ascontiguousarray(codes.T.astype(codes.dtype.newbyteorder(">")))
+        keys = side_by_side.view(f"S{side_by_side.shape[1] * side_by_side.itemsize}").reshape(-1)
+    keys, counts = np.unique(keys, return_counts=True)
+    return keys, counts.astype(np.int64)
+
+
+def groups_of(keys: NDArray[Any], cardinalities: Integers) -> Integers:
+    """Return where groups of configurations that differ in the last variable begin, and the last ends."""
+    if not len(keys):
+        return np.zeros(1, np.int64)
+    if _numbered(cardinalities):
+        changes = np.diff(keys // cardinalities[-1]) != 0
+    else:
+        width = keys.itemsize // len(cardinalities)
+        leading = keys.view(np.uint8).reshape(len(keys), -1)[:, :-width]
+        changes = (leading[1:] != leading[:-1]).any(axis=1)
+    return np.concatenate([[0], np.flatnonzero(changes) + 1, [len(keys)]])
+
+
+def _numbered(cardinalities: Integers) -> bool:
+    return float(np.prod(cardinalities.astype(np.float64))) <= LARGEST_KEY

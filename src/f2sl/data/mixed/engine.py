@@ -9,7 +9,8 @@ about both, by sums over rows that are exact and add up over blocks, like those 
 * `ratios`: for each number and state variable the squared correlation ratio, the share of the number's
   variance between the states;
 * `binned`: counts of all variables, each number cut into a few intervals with nearly as many samples each;
-* `embedded`: the correlations of all numbers and of indicator columns of all states but one of each variable.
+* `linear`: the correlations of all numbers and of indicator columns of all states but one of each variable;
+* `embedded`: the same, with further columns of the numbers whose relations are curved (`basis.py`).
 
 With missing values each answer uses the samples that have all variables of its question. A variable v of a
 query may then be given as v + n_variables, its *presence*, which only limits the samples. `columns` computes
@@ -35,7 +36,8 @@ from f2sl.data.blocks import cut
 from f2sl.data.column import CONTINUOUS, DISCRETE, Column, positions_of
 from f2sl.data.engines import CountingEngine, FoundPairs, PairFormula, Queries, Tables, merge_pairs
 from f2sl.data.memory.table import MemoryTable
-from f2sl.data.mixed import _kernels, block_sums, expected
+from f2sl.data.mixed import _kernels, basis, block_sums, expected
+from f2sl.data.mixed.basis import NO_HATS, Hats
 from f2sl.data.mixed.block_sums import CELLS
 from f2sl.data.mixed.expected import Embedded, Layout
 from f2sl.data.mixed.shared import SharedSums
@@ -259,35 +261,63 @@ class MixedEngine:
 
     @cached_property
     def layout(self) -> Layout:
-        """Continuous columns, and of indicators of all states but the last that occurs."""
+        """Continuous columns, with hats of those that need them, and indicators of states."""
+        how = self.n_rows, self._table.add_up
+        if len(self.linear_layout.owner) <= basis.MOST_COLUMNS:
+            hats = basis.possible_hats(self._scaling, *how)
+            if len(self.linear_layout.owner) + len(hats.number) <= basis.MOST_COLUMNS:
+                hats = hats.of_numbers(basis.curved(self._arranged(hats), *how))
+                if len(hats.number):
+                    return self._arranged(hats)
+        return self.linear_layout
+
+    @cached_property
+    def linear_layout(self) -> Layout:
+        """Continuous columns, one for each, and of indicators of all states but the last that occurs."""
+        return self._arranged(NO_HATS)
+
+    def _arranged(self, hats: Hats) -> Layout:
         occurs = self.counts.margins > 0
         owner = np.repeat(np.arange(len(self.states)), self._local_cardinalities)
         last = np.zeros(len(self.states), np.int64)
         last[owner[occurs]] = np.flatnonzero(occurs)
         used = occurs.copy()
         used[last] = False
-        sizes = np.ones(self.n_variables, np.int64)
+        sizes = np.empty(self.n_variables, np.int64)
+        sizes[self.numbers] = 1 + np.bincount(hats.number, minlength=len(self.numbers))
         sizes[self.states] = np.bincount(owner[used], minlength=len(self.states))
         start = np.concatenate([[0], np.cumsum(sizes)])
         _check_memory(int(start[-1]), len(occurs), BY_MISSING if self.any_missing else BY_ALL)
-        # The indicators of a variable follow each other as its states do.
+        # The indicators of a variable follow each other as its states do, hats follow the value.
         numbers, indicators = start[self.numbers], np.full(len(used), -1)
-        indicators[used] = np.flatnonzero(~np.isin(np.arange(start[-1]), numbers))
         columns = np.repeat(np.arange(self.n_variables), sizes)
+        indicators[used] = np.flatnonzero(~self.is_number[columns])
+        of_hats = np.setdiff1d(np.flatnonzero(self.is_number[columns]), numbers)
         kinds = self._local_cardinalities, numbers, indicators, columns, self.states, self.numbers
-        return Layout(self._scaling, *kinds)
+        return Layout(self._scaling, *kinds, hats, of_hats)
 
     @cached_property
     def embedded(self) -> Embedded:
-        """Correlations of all numbers, and of indicators of all states but the last that occurs.
+        """Correlations of the columns of `layout`.
 
         With missing values, those of a normal distribution that fits all rows best (`expected.py`).
         """
-        layout, n = self.layout, self.n_variables
+        return self.linear if self.layout is self.linear_layout else self._embedded(self.layout)
+
+    @cached_property
+    def linear(self) -> Embedded:
+        """Correlations of the columns of `linear_layout`."""
+        return self._embedded(self.linear_layout)
+
+    def _embedded(self, layout: Layout) -> Embedded:
+        n, how = self.n_variables, (self.n_rows, self._table.add_up)
         if self.any_missing:
-            return expected.expected(layout, self.n_rows, self._table.add_up)
+            return expected.expected(layout, *how)
         start = np.searchsorted(layout.owner, np.arange(n + 1))
-        return Embedded(self._complete_correlations(layout), start, np.full((n, n), self.n_rows))
+        known = (
+            expected.of_complete(layout, *how) if len(layout.of_hats) else self._complete_correlations(layout)
+        )
+        return Embedded(known, start, np.full((n, n), self.n_rows))
 
     def _complete_correlations(self, layout: Layout) -> Floats:
         """Return the correlations of the embedded columns of a table without missing values."""
@@ -338,7 +368,7 @@ class MixedEngine:
             for column, size in zip(self._table.columns, sizes.tolist(), strict=True)
         )
         recode = partial(block_sums.recoded, self._scaling, self.cuts, self.states, self.numbers)
-        table = self._table.recoded(columns, recode)
+        table = self._table.converted(columns, recode)
         engine: CountingEngine = table.counting_engine(self.threads.n_threads)
         self._opened += [_ReleasedBlocks(table), engine]
         return engine
@@ -566,11 +596,7 @@ class _ReleasedBlocks:
         self._table = table
 
     def __exit__(self, *error: object) -> None:
-        blocks = getattr(self._table, "blocks", None)
-        if blocks is None:
-            self._table.close()
-        else:
-            blocks.release()
+        self._table.release()
 
 
 def _kept(queries: Queries, wanted: NDArray[np.bool_]) -> Queries:

@@ -39,11 +39,13 @@ from f2sl._progress import stage
 from f2sl._threads import one_blas_thread
 from f2sl.data.memory.table import MemoryTable
 from f2sl.data.mixed import _kernels
+from f2sl.data.mixed.basis import Hats
 from f2sl.data.moments import AddUp, Scaling
 from f2sl.data.table import Block
 
-MOST_STEPS, NEAR = 50, 0.02
-"""Steps at most, and the change of correlations at which they end, in standard errors."""
+MOST_STEPS, NEAR, FAR = 50, 0.02, 0.1
+"""Steps at most, the change of correlations at which they end, in standard errors, and the change in the last
+step that is worth a note."""
 WORK, LEAST_STEPS, FEWEST_STEPS = 1e10, 2, 1
 """Multiplications of all steps together, and steps of a table that needs more; with fewer than two rows for
 each column, where predictions are mostly noise."""
@@ -74,7 +76,8 @@ class Embedded:
     """Correlations of numbers and indicators; the columns of v are ``start[v]`` to ``start[v + 1]``.
 
     `together` counts the samples that have both variables of each pair, (n_variables, n_variables). `mean`
-    and `covariance` are those of the scaled columns; None without missing values.
+    and `covariance` are those of the scaled columns; None without missing values. `change` is the largest
+    change of a correlation in the last step of EM, in standard errors.
     """
 
     correlations: Floats
@@ -82,6 +85,17 @@ class Embedded:
     together: Integers
     mean: Floats | None = None
     covariance: Floats | None = None
+    change: float = 0.0
+
+    @property
+    def note(self) -> str:
+        """Note that the steps of EM did not suffice, "" if they did."""
+        if self.change <= FAR:
+            return ""
+        return (
+            f"missing values: correlations still changed by {self.change:.1f} standard errors when the steps "
+            "of EM ran out, so weak edges are uncertain; leaving out columns with many missing values helps"
+        )
 
 
 @dataclass(frozen=True)
@@ -89,7 +103,8 @@ class Layout:
     """Where columns of a block go among the embedded ones.
 
     numbers : (n_numbers,) embedded column of each number; indicators : (all states,) that of each state, -1
-    for none; owner : (columns,) variable of each; states, of_numbers : variables of both kinds.
+    for none; owner : (columns,) variable of each; states, of_numbers : variables of both kinds; hats :
+    further columns of some numbers (`basis.py`), and of_hats : where these are.
     """
 
     scaling: Scaling
@@ -99,13 +114,15 @@ class Layout:
     owner: Integers
     states: Integers
     of_numbers: Integers
+    hats: Hats
+    of_hats: Integers
 
     def rows(self, block: Block, a: int, b: int) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         """Return both halves of some rows' columns, (rows, columns), and what is missing, (rows, variables).
 
         An indicator is one unit of the scale.
         """
-        coarse, fine = np.zeros((2, b - a, len(self.owner)))
+        coarse, fine, scale = *np.zeros((2, b - a, len(self.owner))), 2.0**self.scaling.coarse_bits
         missing = np.empty((b - a, len(self.states) + len(self.of_numbers)), np.bool_)
         numbers, codes = block.numbers[:, a:b], block.codes[:, a:b]
         coarse[:, self.numbers], fine[:, self.numbers] = (half.T for half in self.scaling.halves(numbers))
@@ -116,7 +133,13 @@ class Layout:
         for v, own in enumerate(codes):
             there = np.flatnonzero(own < self.cardinalities[v])
             column = self.indicators[first[v] + own[there].astype(np.int64)]
-            coarse[there[column >= 0], column[column >= 0]] = 2.0**self.scaling.coarse_bits
+            coarse[there[column >= 0], column[column >= 0]] = scale
+        if len(self.of_hats):
+            unit = self.scaling.coarse_unit
+            hats = scale * self.hats.of((coarse[:, self.numbers] + fine[:, self.numbers] / unit) / scale)
+            hats[missing[:, self.owner[self.of_hats]]] = 0.0
+            coarse[:, self.of_hats] = np.rint(hats)
+            fine[:, self.of_hats] = np.rint((hats - coarse[:, self.of_hats]) * unit)
         return coarse, fine, missing
 
 
@@ -235,7 +258,8 @@ def expected(layout: Layout, n_rows: int, add_up: AddUp) -> Embedded:
                 longest = length
             advance(1.0 / steps)
     start = np.searchsorted(layout.owner, np.arange(len(pairs) + 1))
-    return Embedded(_rounded(_correlations(found[1])), start, pairs.astype(np.int64), *found)
+    correlations = _rounded(_correlations(found[1]))
+    return Embedded(correlations, start, pairs.astype(np.int64), *found, float(changes.max()))
 
 
 def _of_pairs(owner: Integers, pairs: Floats, sums: Floats, products: Floats, scale: float) -> Fit:
@@ -293,14 +317,20 @@ def of_rows(layout: Layout, table: MemoryTable, of_all: Embedded, steps: int) ->
     A column that does not vary is not correlated.
     """
     n_rows, c, mean, covariance = table.n_rows, len(layout.owner), of_all.mean, of_all.covariance
+    if mean is None or covariance is None:
+        return of_complete(layout, n_rows, table.add_up)
     with one_blas_thread():
-        if mean is None or covariance is None:
-            _, covariance = _step(layout, n_rows, table.add_up, np.zeros(c), None, True)
-            return _rounded(_correlations(covariance))
         for left in range(steps - 1, -1, -1):
             precision = _precision(covariance, _ridge(c, n_rows))
             mean, covariance = _step(layout, n_rows, table.add_up, mean, precision, left == 0)
         return _rounded(_correlations(covariance))
+
+
+def of_complete(layout: Layout, n_rows: int, add_up: AddUp) -> Floats:
+    """Return the correlations of rows without missing values."""
+    with one_blas_thread():
+        _, covariance = _step(layout, n_rows, add_up, np.zeros(len(layout.owner)), None, True)
+    return _rounded(_correlations(covariance))
 
 
 def _step(

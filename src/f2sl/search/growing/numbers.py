@@ -23,6 +23,7 @@ from f2sl.search.growing import LEAST_GAIN, Found
 from f2sl.search.growing.state import (
     CLIMB,
     FIT_PARENTS,
+    FORBIDDEN,
     PERTURB,
     REQUIRED,
     Blocks,
@@ -278,10 +279,11 @@ def of_blocks(
     data: MixedEngine | AvailableMoments, edge_cost: float, max_parents: int | None, rules: Constraints
 ) -> Problem:
     """Return the problem of a table of both kinds, or of numbers with missing values, and BIC."""
-    from f2sl.stats.scores.mixed import alone, prices
+    from f2sl.stats.scores.mixed import NEVER, alone, prices
 
     n, rule, n_rows, start = data.n_variables, _rule(rules), data.n_rows, data.embedded.start
-    matrix = np.ascontiguousarray(data.embedded.correlations)
+    matrix, price = np.ascontiguousarray(data.embedded.correlations), prices(data)
+    rule[(price >= NEVER * n_rows) & (rule != REQUIRED)] = FORBIDDEN
     return Problem(
         matrix,
         *(np.zeros(0), 0.0, np.zeros(0), np.zeros(0), 0.0),
@@ -294,7 +296,7 @@ def of_blocks(
             np.repeat(np.arange(n), np.diff(start)),
             alone(data),
             0.5 * n_rows,
-            prices(data) + edge_cost,
+            price + edge_cost,
             _least_of_blocks(matrix, start),
             _most_parents(n - 1, max_parents, rule),
             n_rows - 1,

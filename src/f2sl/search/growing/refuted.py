@@ -13,6 +13,12 @@ chi-squared distributions. The arrow is dropped if e is below h by `DEVIATIONS` 
 `SHARE` of h, and below d (log N - 1), so that BIC of the full model is better without the arrow. So weak
 arrows into large families, of which the tables say nothing, stay, and with enough rows all true ones do.
 
+Which end of an edge is the child decides what it is tested given, and equivalent DAGs differ in that. So one
+member of the class is taken that depends on the data alone, not on names (`_canonical`). The check of
+directions (:mod:`f2sl.learners.stability`) drops no arrows in its replicates, since that needs an engine for
+each and takes one to two times as long as the search: an arrow too many there hides colliders, so that fewer
+directions are called decided, not more.
+
 Strong relations have no finite "dg" statistic - N log(1 - r^2), while that of "cg" cannot exceed the
 entropies. So h is of N r^2, which is smaller.
 
@@ -46,10 +52,11 @@ def without_refuted(data: MixedEngine, arrows: Integers, rules: Constraints) -> 
     if data.any_missing:
         return arrows
     parents: dict[int, list[int]] = {}
-    for u, v in arrows.tolist():
+    for u, v in _canonical(data, arrows, rules).tolist():
         parents.setdefault(v, []).append(u)
     required = {(u, v) for u, v in rules.required.tolist()}
     waiting = [v for v, own in parents.items() if _known(data, v, own)]
+    dropped = False
     while waiting:
         questions = [
             (u, v, tuple(w for w in parents[v] if w != u))
@@ -63,9 +70,33 @@ def without_refuted(data: MixedEngine, arrows: Integers, rules: Constraints) -> 
                 weakest[v] = min(weakest.get(v, (share, u)), (share, u))
         for v, (_, u) in weakest.items():
             parents[v].remove(u)
+            dropped = True
         waiting = [v for v in weakest if _known(data, v, parents[v])]
-    found = [(u, v) for v, own in parents.items() for u in own]
-    return np.array(found, np.int64).reshape(-1, 2)
+    found = [(u, v) for v in sorted(parents) for u in sorted(parents[v])]
+    return np.array(found, np.int64).reshape(-1, 2) if dropped else arrows
+
+
+def _canonical(data: MixedEngine, arrows: Integers, rules: Constraints) -> Integers:
+    """Return the arrows of an equivalent DAG that does not depend on the names and the order of columns.
+
+    Edges that may point both ways point to numbers, and else to the variable that correlates more with all
+    others together. If the rules do not allow that DAG, the arrows stay as they are.
+    """
+    from f2sl.graph import DAG, PDAG
+    from f2sl.graph.extension import consistent_extension
+
+    owner = np.repeat(np.arange(data.n_variables), np.diff(data.embedded.start))
+    related = np.bincount(owner, np.square(data.embedded.correlations).sum(axis=0), data.n_variables)
+    order = np.lexsort((np.round(related, DIGITS), data.is_number))
+    names = np.array([f"{position:09}" for position in np.argsort(order)])  # free edges point to later names
+    cpdag = DAG.from_arrays(names.tolist(), arrows).to_cpdag()
+    free = cpdag.undirected_array
+    forward, back = rules.allows(*free.T), rules.allows(*free.T[::-1])
+    directed = np.concatenate([cpdag.directed_array, free[forward & ~back], free[back & ~forward][:, ::-1]])
+    dag = consistent_extension(PDAG.from_arrays(cpdag.nodes, directed, free[forward & back]))
+    found = dag.directed_array
+    obeys = rules.allows(*found.T).all() and rules.requires(*found.T).sum() == len(rules.required)
+    return found if obeys and dag.is_consistent_extension else arrows
 
 
 def _known(data: MixedEngine, child: int, parents: list[int]) -> bool:

@@ -12,7 +12,10 @@ import numpy as np
 from f2sl._jit import Array, inner, int64, kernel
 from f2sl.data.memory._kernels import WORDS_PER_BLOCK, occurring_cells, tile_of_pairs
 
-Pairs = tuple[Array, Array, Array]
+Data = tuple[Array, ...]
+Tile = tuple[Array, Array, Array]
+Walk = tuple[Array, Array, Array, int]
+Output = tuple[Array, Array, Array, Array]
 Workspace = tuple[Array, Array, Array]
 Terms = tuple[Array, Array, bool, float, float, Array, Array, bool]
 """See `keep_pairs`."""
@@ -155,21 +158,17 @@ def is_above(value: float, thresholds: Array, tally: Array) -> bool:
 
 
 @inner
-def keep_pairs(
-    sums: Array, skip: Array, rows: Array, columns: Array, terms: Terms, tally: Array, found: int, kept: Pairs
-) -> int:
+def keep_pairs(sums: Array, tile: Tile, terms: Terms, found: int, out: Output) -> int:
     """Keep the pairs of a tile whose SU (or information, times `unit`) exceeds their last threshold.
 
     I = H(X) + H(Y) - H(X, Y), and N H(X, Y) is N log N less the sum of n log n over the cells.
 
     Parameters
     ----------
-    sums : (height, width) int64
+    sums : (1, height, width) int64
         Sums of n log n over the cells of each pair, from `pair_sums`.
-    skip : (height,) int64
-        First column that row i is paired with.
-    rows, columns : (height,) and (width,) int64
-        Variables of the tile.
+    tile : tuple of (height,), (width,) and (height,) int64
+        Row and column variables, and the first column that each row is paired with.
     terms : tuple
         Inputs of the values, the same for all tiles:
 
@@ -187,28 +186,28 @@ def keep_pairs(
             Class of each variable.
         per_sample : bool
             True if `unit` is a share of all samples, and larger where a pair has fewer.
-    tally : (steps,) int64
-        Number of pairs above each threshold, updated in place.
     found : int
         Number of pairs written so far.
-    kept : tuple of int64, int64 and float64
-        First variables, second variables and values of the pairs written so far, with room for all of the
-        tile.
+    out : tuple
+        Output: number of pairs above each threshold, (steps,) int64, updated in place; first variables,
+        second variables and values of the pairs written so far, int64, int64 and float64, with room for all
+        of the tile.
 
     Returns
     -------
     int
         Number of pairs written so far, with those of this tile.
     """
+    rows, columns, skip = tile
     n_log_n, entropies, as_su, unit, least, thresholds, classes, _ = terms
+    tally, first, second, values = out
     log_n = n_log_n[len(n_log_n) - 1]
-    first, second, values = kept
     column_entropies = np.empty(len(columns), np.int64)
     for j in range(len(columns)):
         column_entropies[j] = entropies[columns[j]]
     for i in range(len(rows)):
         x, own = rows[i], entropies[rows[i]]
-        cells, others, ys = sums[i][skip[i] :], column_entropies[skip[i] :], columns[skip[i] :]
+        cells, others, ys = sums[0, i][skip[i] :], column_entropies[skip[i] :], columns[skip[i] :]
         for j in range(len(cells)):
             both = own + others[j]
             # Exact, as a difference of integers; only the division below is rounded.
@@ -221,12 +220,11 @@ def keep_pairs(
 
 
 @inner
-def keep_whole(
-    sums: Array, skip: Array, rows: Array, columns: Array, terms: Terms, tally: Array, found: int, kept: Pairs
-) -> int:
+def keep_whole(sums: Array, tile: Tile, terms: Terms, found: int, out: Output) -> int:
     """Keep pairs as `keep_pairs` does, from what `whole_tables` sums, (4, height, width) int64."""
+    rows, columns, skip = tile
     n_log_n, _, as_su, unit, _, thresholds, classes, per_sample = terms
-    first, second, values = kept
+    tally, first, second, values = out
     for i in range(len(rows)):
         for j in range(skip[i], len(columns)):
             samples = sums[3, i, j]
@@ -242,7 +240,7 @@ def keep_whole(
 
 
 @inner
-def _tile(order: Array, tile: Array) -> tuple[Array, Array, Array]:
+def _tile(order: Array, tile: Array) -> Tile:
     """Return the row and the column variables of a tile, and the first column of each row."""
     top, left = tile[0], tile[2]
     rows, columns = order[top : tile[1]], order[left : tile[3]]
@@ -253,179 +251,186 @@ def _tile(order: Array, tile: Array) -> tuple[Array, Array, Array]:
     return rows, columns, skip
 
 
+@inner
+def _by_planes(
+    data: Data, states: Array, tile: Tile, n_log_n: Array, workspace: Workspace, sums: Array
+) -> None:
+    """Sum up a tile of pairs without gaps, from all states but the last.
+
+    data : planes, plane_start as in `data/memory/_kernels.py`, and margins, margin_start, int64, counts of
+    all variables' states, those of v from ``margin_start[v]`` on. room : counts, int64, and packed planes.
+    """
+    rows, columns, skip = tile
+    planes, plane_start, margins, margin_start = data
+    k_row, k_column = states[rows[0]], states[columns[0]]
+    row_margins = np.empty((len(rows), k_row), np.int64)
+    column_margins = np.empty((k_column, len(columns)), np.int64)
+    for i in range(len(rows)):
+        for a in range(k_row):
+            row_margins[i, a] = margins[margin_start[rows[i]] + a]
+    for b in range(k_column):
+        for j in range(len(columns)):
+            column_margins[b, j] = margins[margin_start[columns[j]] + b]
+    counts = _counted(planes, plane_start, tile, k_row - 1, k_column - 1, workspace)
+    pair_sums(counts, row_margins, column_margins, skip, n_log_n, sums[0])
+
+
+@inner
+def _whole_by_planes(
+    data: Data, states: Array, tile: Tile, n_log_n: Array, workspace: Workspace, sums: Array
+) -> None:
+    """Sum up a tile of pairs with gaps, whose last states' cells follow from no margin; as `_by_planes`."""
+    rows, columns, skip = tile
+    k_row, k_column = states[rows[0]], states[columns[0]]
+    counts = _counted(data[0], data[1], tile, k_row, k_column, workspace)
+    whole_tables(counts, skip, n_log_n, sums)
+
+
+@inner
+def _counted(
+    planes: Array, plane_start: Array, tile: Tile, k_row: int, k_column: int, workspace: Workspace
+) -> Array:
+    """Count the first states of the rows and columns of a tile, as `tile_of_pairs` does."""
+    rows, columns, skip = tile
+    height, width = len(rows), len(columns)
+    counts = workspace[0][: height * width * k_row * k_column].reshape((height, k_row, k_column, width))
+    packed_shape = (k_column, WORDS_PER_BLOCK, width)
+    packed = workspace[1][: k_column * WORDS_PER_BLOCK * width].reshape(packed_shape)
+    tile_of_pairs(planes, plane_start, rows, columns, skip, packed, counts)
+    return counts
+
+
+@inner
+def _by_codes(
+    data: Data, states: Array, tile: Tile, n_log_n: Array, workspace: Workspace, sums: Array
+) -> None:
+    """Sum up a tile of pairs with many states, counted sample by sample.
+
+    data : the codes, (n_variables, n_rows) uint8 or uint16. room : the table of a pair, all zeros before and
+    after, of int32, which halves the memory that is written at random; the counts of its cells that occur.
+    """
+    rows, columns, skip = tile
+    table, cells, _ = workspace
+    for i in range(len(rows)):
+        x, k_x = data[0][rows[i]], states[rows[i]]
+        for j in range(skip[i], len(columns)):
+            y = columns[j]
+            total = 0
+            for c in range(occurring_cells(x, data[0][y], k_x, states[y], table, cells)):
+                total += n_log_n[cells[c]]
+            sums[0, i, j] = total
+
+
+@inner
+def _whole_by_codes(
+    data: Data, states: Array, tile: Tile, n_log_n: Array, workspace: Workspace, sums: Array
+) -> None:
+    """Sum up a tile of pairs with many states and gaps; room : as in `whole_table_by_codes`."""
+    rows, columns, skip = tile
+    table, margins, _ = workspace
+    for i in range(len(rows)):
+        x, k_x = data[0][rows[i]], states[rows[i]]
+        for j in range(skip[i], len(columns)):
+            y = columns[j]
+            sums[0, i, j], sums[1, i, j], sums[2, i, j], sums[3, i, j] = whole_table_by_codes(
+                x, data[0][y], k_x, states[y], n_log_n, table, margins
+            )
+
+
+@inner
+def _fits(tile: Array, found: int, out: Output) -> bool:
+    """Return whether there is room for all pairs of a tile."""
+    return bool(found + (tile[1] - tile[0]) * (tile[3] - tile[2]) <= len(out[3]))
+
+
+@inner
+def _sums(tile: Tile, parts: int, workspace: Workspace) -> Array:
+    """Return the last of the scratch arrays in the shape of `parts` sums for each pair of a tile."""
+    shape = parts, len(tile[0]), len(tile[1])
+    return workspace[2][: parts * len(tile[0]) * len(tile[1])].reshape(shape)
+
+
+# One kernel for each way to count, and not one for all: a run compiles only those that its table needs, which
+# takes a second each.
+
+
 @kernel
-def search_tiles(
-    planes: Array,
-    plane_start: Array,
-    margins: Array,
-    margin_start: Array,
-    cardinalities: Array,
-    order: Array,
-    tiles: Array,
-    terms: Terms,
-    begin: int,
-    workspace: Workspace,
-    tally: Array,
-    kept: Pairs,
-) -> tuple[int, int]:
-    """Count tiles of pairs without gaps by bit planes; keep and tally those above their thresholds.
+def search_tiles(data: Data, walk: Walk, terms: Terms, workspace: Workspace, out: Output) -> tuple[int, int]:
+    """Sum up tiles of pairs without gaps by bit planes; keep and tally those above their thresholds.
 
     One call does many tiles, because every return to Python may have to wait for the GIL.
 
     Parameters
     ----------
-    planes, plane_start, cardinalities
-        As in `data/memory/_kernels.py`.
-    margins, margin_start : int64
-        Counts of all variables' states; those of v begin at ``margin_start[v]``.
-    order : (n,) int64
-        Variables by number of states; tiles speak of places in it.
-    tiles : (n_tiles, 4) int64
-        Rows (top, bottom, left, right): places top to bottom against places left to right.
+    data : tuple
+        Arrays with the samples, as in `_by_planes`.
+    walk : tuple
+        Numbers of states, (n_variables,) int64; the variables by number of states, (n,) int64; tiles of
+        places among these, (n_tiles, 4) int64, rows (top, bottom, left, right): places top to bottom against
+        places left to right; and the number of the first tile to do.
     terms : tuple
         As in `keep_pairs`.
-    begin : int
-        Number of the first tile to do.
-    room : tuple of int64, uint64 and int64
-        Scratch for the counts, the packed planes and the sums of the largest tile, viewed in the shape of
-        each.
-    tally, kept
+    room : tuple
+        Scratch memory: two arrays as in `_by_planes`, and one for the sums of the largest tile.
+    out : tuple
         As in `keep_pairs`: output.
 
     Returns
     -------
     tuple of int
-        Number of the first tile that is left to do, because `kept` may have no room for it; and of the pairs
+        Number of the first tile that is left to do, because there may be no room for it; and of the pairs
         kept.
     """
-    count_space, packed_space, sum_space = workspace
-    found = int64(0)
-    for t in range(begin, len(tiles)):
-        rows, columns, skip = _tile(order, tiles[t])
-        height, width = len(rows), len(columns)
-        if found + height * width > len(kept[2]):
-            return t, found
-        k_row, k_column = cardinalities[rows[0]], cardinalities[columns[0]]
-        inner_rows, inner_columns = k_row - 1, k_column - 1
-        row_margins = np.empty((height, k_row), np.int64)
-        column_margins = np.empty((k_column, width), np.int64)
-        for i in range(height):
-            for a in range(k_row):
-                row_margins[i, a] = margins[margin_start[rows[i]] + a]
-        for b in range(k_column):
-            for j in range(width):
-                column_margins[b, j] = margins[margin_start[columns[j]] + b]
-        shape = (height, inner_rows, inner_columns, width)
-        counts = count_space[: height * width * inner_rows * inner_columns].reshape(shape)
-        packed_shape = (inner_columns, WORDS_PER_BLOCK, width)
-        packed = packed_space[: inner_columns * WORDS_PER_BLOCK * width].reshape(packed_shape)
-        sums = sum_space[: height * width].reshape((height, width))
-        tile_of_pairs(planes, plane_start, rows, columns, skip, packed, counts)
-        pair_sums(counts, row_margins, column_margins, skip, terms[0], sums)
-        found = keep_pairs(sums, skip, rows, columns, terms, tally, found, kept)
-    return len(tiles), found
+    (states, order, tiles, t), found = walk, int64(0)
+    while t < len(tiles) and _fits(tiles[t], found, out):
+        tile = _tile(order, tiles[t])
+        sums = _sums(tile, 1, workspace)
+        _by_planes(data, states, tile, terms[0], workspace, sums)
+        found = keep_pairs(sums, tile, terms, found, out)
+        t += 1
+    return t, found
 
 
 @kernel
 def search_whole_tiles(
-    planes: Array,
-    plane_start: Array,
-    cardinalities: Array,
-    order: Array,
-    tiles: Array,
-    terms: Terms,
-    begin: int,
-    workspace: Workspace,
-    tally: Array,
-    kept: Pairs,
+    data: Data, walk: Walk, terms: Terms, workspace: Workspace, out: Output
 ) -> tuple[int, int]:
-    """Do what `search_tiles` does for pairs with gaps, whose last states' cells follow from no margin."""
-    count_space, packed_space, sum_space = workspace
-    found = int64(0)
-    for t in range(begin, len(tiles)):
-        rows, columns, skip = _tile(order, tiles[t])
-        height, width = len(rows), len(columns)
-        if found + height * width > len(kept[2]):
-            return t, found
-        k_row, k_column = cardinalities[rows[0]], cardinalities[columns[0]]
-        counts = count_space[: height * width * k_row * k_column].reshape((height, k_row, k_column, width))
-        packed_shape = (k_column, WORDS_PER_BLOCK, width)
-        packed = packed_space[: k_column * WORDS_PER_BLOCK * width].reshape(packed_shape)
-        sums = sum_space[: 4 * height * width].reshape((4, height, width))
-        tile_of_pairs(planes, plane_start, rows, columns, skip, packed, counts)
-        whole_tables(counts, skip, terms[0], sums)
-        found = keep_whole(sums, skip, rows, columns, terms, tally, found, kept)
-    return len(tiles), found
+    """Do what `search_tiles` does for pairs with gaps."""
+    (states, order, tiles, t), found = walk, int64(0)
+    while t < len(tiles) and _fits(tiles[t], found, out):
+        tile = _tile(order, tiles[t])
+        sums = _sums(tile, 4, workspace)
+        _whole_by_planes(data, states, tile, terms[0], workspace, sums)
+        found = keep_whole(sums, tile, terms, found, out)
+        t += 1
+    return t, found
 
 
 @kernel
 def search_tiles_by_codes(
-    codes: Array,
-    cardinalities: Array,
-    order: Array,
-    tiles: Array,
-    terms: Terms,
-    begin: int,
-    workspace: Workspace,
-    tally: Array,
-    kept: Pairs,
+    data: Data, walk: Walk, terms: Terms, workspace: Workspace, out: Output
 ) -> tuple[int, int]:
-    """Do what `search_tiles` does for pairs with many states, counting sample by sample.
-
-    codes : (n_variables, n_rows) uint8 or uint16; room : the table of a pair, all zeros before and after, the
-    counts of its cells that occur (`occurring_cells`), and sums; all else as in `search_tiles`.
-    """
-    # The table's counts are int32, which halves the memory that is written at random.
-    table, cells, sum_space = workspace
-    found = int64(0)
-    for t in range(begin, len(tiles)):
-        rows, columns, skip = _tile(order, tiles[t])
-        height, width = len(rows), len(columns)
-        if found + height * width > len(kept[2]):
-            return t, found
-        sums = sum_space[: height * width].reshape((height, width))
-        for i in range(height):
-            x, k_x = codes[rows[i]], cardinalities[rows[i]]
-            for j in range(skip[i], width):
-                y = columns[j]
-                total = 0
-                for c in range(occurring_cells(x, codes[y], k_x, cardinalities[y], table, cells)):
-                    total += terms[0][cells[c]]
-                sums[i, j] = total
-        found = keep_pairs(sums, skip, rows, columns, terms, tally, found, kept)
-    return len(tiles), found
+    """Do what `search_tiles` does for pairs with many states, counting sample by sample."""
+    (states, order, tiles, t), found = walk, int64(0)
+    while t < len(tiles) and _fits(tiles[t], found, out):
+        tile = _tile(order, tiles[t])
+        sums = _sums(tile, 1, workspace)
+        _by_codes(data, states, tile, terms[0], workspace, sums)
+        found = keep_pairs(sums, tile, terms, found, out)
+        t += 1
+    return t, found
 
 
 @kernel
 def search_whole_tiles_by_codes(
-    codes: Array,
-    cardinalities: Array,
-    order: Array,
-    tiles: Array,
-    terms: Terms,
-    begin: int,
-    workspace: Workspace,
-    tally: Array,
-    kept: Pairs,
+    data: Data, walk: Walk, terms: Terms, workspace: Workspace, out: Output
 ) -> tuple[int, int]:
-    """Do what `search_tiles_by_codes` does for pairs with gaps.
-
-    room : `table` and `margins` as in `whole_table_by_codes`, and sums.
-    """
-    table, margins, sum_space = workspace
-    found = int64(0)
-    for t in range(begin, len(tiles)):
-        rows, columns, skip = _tile(order, tiles[t])
-        height, width = len(rows), len(columns)
-        if found + height * width > len(kept[2]):
-            return t, found
-        sums = sum_space[: 4 * height * width].reshape((4, height, width))
-        for i in range(height):
-            x, k_x = codes[rows[i]], cardinalities[rows[i]]
-            for j in range(skip[i], width):
-                y = columns[j]
-                sums[0, i, j], sums[1, i, j], sums[2, i, j], sums[3, i, j] = whole_table_by_codes(
-                    x, codes[y], k_x, cardinalities[y], terms[0], table, margins
-                )
-        found = keep_whole(sums, skip, rows, columns, terms, tally, found, kept)
-    return len(tiles), found
+    """Do what `search_tiles_by_codes` does for pairs with gaps."""
+    (states, order, tiles, t), found = walk, int64(0)
+    while t < len(tiles) and _fits(tiles[t], found, out):
+        tile = _tile(order, tiles[t])
+        sums = _sums(tile, 4, workspace)
+        _whole_by_codes(data, states, tile, terms[0], workspace, sums)
+        found = keep_whole(sums, tile, terms, found, out)
+        t += 1
+    return t, found

@@ -10,7 +10,7 @@ less, or NaN) for unrelated ones. Only this method is required:
 ...         return np.array([np.mean(data.column(a) == data.column(b)) for a, b in zip(first, second)])
 
 A measure that can find the pairs above a threshold faster than one by one may have its own method `search`,
-like :class:`~f2sl.stats.measures.information.SU`.
+like :class:`~f2sl.stats.measures.pairs.SU`.
 """
 
 from __future__ import annotations

@@ -19,20 +19,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
-from f2sl.data.column import CONTINUOUS, DISCRETE, MIXED
 from f2sl.data.engines import CodeTiles, CountingEngine, FoundPairs, PlaneTiles, Queries, Tables
 from f2sl.data.memory._kernels import WORDS_PER_BLOCK
 from f2sl.stats import _kernels as sum_kernels
 from f2sl.stats.answers import TOLERANCE
 from f2sl.stats.measures import _kernels
-from f2sl.stats.measures.base import Measure, PairSearch
 
 MOST_ENTRIES = 1 << 20
 """Size of the table of n log n; terms of larger n, which are few, are computed."""
@@ -115,74 +113,6 @@ def sums_of_tables(tables: Tables, table: LogTable) -> tuple[Integers, Integers]
         groups,
     )
     return cells, groups
-
-
-class SU(Measure):
-    """Symmetrical uncertainty of states."""
-
-    unit = "SU"
-
-    def _unit(self, information: Information) -> float | None:
-        """Return the value of a fixed-point unit of information; None for SU, which has none."""
-        return None
-
-    def values(self, data: Any, first: Integers, second: Integers) -> Floats:
-        """Return the value of each pair of variables."""
-        information = Information(data.counts)
-        return information.values(np.column_stack([first, second]), self._unit(information))
-
-    def search(self, engine: Any, threshold: float) -> PairSearch:
-        """Return the search for the pairs whose value exceeds a threshold."""
-        information = Information(engine.counts)
-        formula = information.pairs_above(threshold, self._unit(information))
-        return partial(engine.counts.search_pairs, formula)
-
-    def values_of_significant(self, engine: Any, pairs: FoundPairs) -> Floats:
-        """Return the values of significant pairs from their G2, with the bits that `values` would give."""
-        if engine.counts.presence.any:
-            return self.values(engine, pairs.first, pairs.second)
-        information = Information(engine.counts)
-        return information.from_g2(pairs, self._unit(information))
-
-
-class StatesMI(SU):
-    """Mutual information of states, in nats."""
-
-    unit = "MI in nats"
-
-    def _unit(self, information: Information) -> float:
-        return information.unit
-
-
-class MI(Measure):
-    """Mutual information in nats: of states by their counts, of numbers by their correlation."""
-
-    kinds = (DISCRETE, CONTINUOUS, MIXED)
-    unit = "MI in nats"
-
-    def values(self, data: Any, first: Integers, second: Integers) -> Floats:
-        """Return the value of each pair of variables."""
-        return self._on(data).values(data, first, second)
-
-    def search(self, engine: Any, threshold: float) -> PairSearch:
-        """Return the search for the pairs whose value exceeds a threshold."""
-        return self._on(engine).search(engine, threshold)
-
-    def values_of_significant(self, engine: Any, pairs: FoundPairs) -> Floats:
-        """Return the values of significant pairs, from their statistic."""
-        return self._on(engine).values_of_significant(engine, pairs)
-
-    @staticmethod
-    def _on(data: Any) -> Measure:
-        if data.counts is None:
-            from f2sl.stats.measures.correlations import GaussianMI
-
-            return GaussianMI()
-        if data.moments is not None:
-            from f2sl.stats.measures.mixed import MixedMI
-
-            return MixedMI()
-        return StatesMI()
 
 
 class Information:
@@ -278,35 +208,6 @@ class PairValues:
 
 
 @dataclass(frozen=True)
-class Tiles:
-    """Tiles of places in `order`, as rows (top, bottom, left, right), and their sizes."""
-
-    cardinalities: Integers
-    order: Integers
-    tiles: Integers
-
-    @property
-    def width(self) -> Integers:
-        """Number of columns of each tile."""
-        return self.tiles[:, 3] - self.tiles[:, 2]
-
-    @property
-    def pairs(self) -> Integers:
-        """Number of pairs of each tile, if it is a full rectangle."""
-        return (self.tiles[:, 1] - self.tiles[:, 0]) * self.width
-
-    @property
-    def k_row(self) -> Integers:
-        """Number of states of the rows of each tile."""
-        return self.cardinalities[self.order[self.tiles[:, 0]]]
-
-    @property
-    def k_column(self) -> Integers:
-        """Number of states of the columns of each tile."""
-        return self.cardinalities[self.order[self.tiles[:, 2]]]
-
-
-@dataclass(frozen=True)
 class PairsAbove(PairValues):
     """Formula that keeps the pairs whose value exceeds a threshold.
 
@@ -320,57 +221,64 @@ class PairsAbove(PairValues):
     thresholds: Floats
     classes: Integers
 
-    @property
-    def _terms(self) -> tuple[Any, ...]:
-        """Arguments of the kernels beside the tiles; see `keep_pairs` there."""
-        how = self.unit is None, self.unit or 0.0, float(self.thresholds.min())
-        at_last = self.thresholds, self.classes, self._per_sample
-        return self.table.all_entries, self.scaled_entropies, *how, *at_last
-
     def of_tiles(self, tiles: PlaneTiles) -> FoundPairs:
         """Count the pairs of some tiles and keep those above the threshold."""
-        planes = tiles.planes, tiles.plane_start
+        arrays = tiles.planes, tiles.plane_start, tiles.margins, tiles.margin_start
 
-        def search(some: Tiles, whole: bool) -> FoundPairs:
-            inner = some.k_row - (not whole), some.k_column - (not whole)
-            counts = np.empty((some.pairs * inner[0] * inner[1]).max(), np.int64)
-            packed = np.empty((inner[1] * some.width).max() * WORDS_PER_BLOCK, np.uint64)
-            if whole:
-                return self._search(_kernels.search_whole_tiles, planes, some, counts, packed)
-            arrays = *planes, tiles.margins, tiles.margin_start
-            return self._search(_kernels.search_tiles, arrays, some, counts, packed)
+        def workspace(
+            pairs: Integers, width: Integers, k_row: Integers, k_column: Integers, whole: bool
+        ) -> Any:
+            inner = k_row - (not whole), k_column - (not whole)
+            counts = np.empty((pairs * inner[0] * inner[1]).max(), np.int64)
+            return counts, np.empty((inner[1] * width).max() * WORDS_PER_BLOCK, np.uint64)
 
-        return _by_missing(search, tiles)
+        return self._search((_kernels.search_tiles, _kernels.search_whole_tiles), arrays, tiles, workspace)
 
     def of_code_tiles(self, tiles: CodeTiles) -> FoundPairs:
         """Do the same for pairs that are counted sample by sample."""
 
-        def search(some: Tiles, whole: bool) -> FoundPairs:
-            table = np.zeros((some.k_row * some.k_column).max(), np.int32)
+        def workspace(
+            pairs: Integers, width: Integers, k_row: Integers, k_column: Integers, whole: bool
+        ) -> Any:
+            table = np.zeros((k_row * k_column).max(), np.int32)
             if whole:
-                margins = np.zeros((some.k_row + some.k_column).max(), np.int32)
-                return self._search(
-                    _kernels.search_whole_tiles_by_codes, (tiles.codes,), some, table, margins
-                )
-            cells = np.empty(tiles.codes.shape[1] + 1, np.int64)
-            return self._search(_kernels.search_tiles_by_codes, (tiles.codes,), some, table, cells)
+                return table, np.zeros((k_row + k_column).max(), np.int32)
+            return table, np.empty(tiles.codes.shape[1] + 1, np.int64)
 
-        return _by_missing(search, tiles)
+        kernels = _kernels.search_tiles_by_codes, _kernels.search_whole_tiles_by_codes
+        return self._search(kernels, (tiles.codes,), tiles, workspace)
 
     def _search(
-        self, kernel: Callable[..., tuple[int, int]], arrays: tuple[Any, ...], some: Tiles, *workspace: Any
+        self,
+        kernels: tuple[Any, Any],
+        arrays: tuple[Any, ...],
+        tiles: PlaneTiles | CodeTiles,
+        capacity_for: Callable[..., tuple[Any, Any]],
     ) -> FoundPairs:
-        """Call a kernel until it has done all tiles; it stops when the space for pairs is used up."""
-        sums = np.empty(4 * some.pairs.max(), np.int64)
-        size = min(int(some.pairs.sum()), max(int(some.pairs.max()), PAIRS_AT_ONCE))
-        tally, parts, done = np.zeros(self.thresholds.shape[2], np.int64), [], 0
-        given = *arrays, some.cardinalities, some.order, some.tiles, self._terms
-        while done < len(some.tiles):
-            kept = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size)
-            done, found = kernel(*given, done, (*workspace, sums), tally, kept)
-            parts.append([of_all[:found].copy() for of_all in kept])
-        first, second, values = (np.concatenate(of_all) for of_all in zip(*parts, strict=True))
-        return FoundPairs(first, second, values, tally)
+        """Search the tiles whose pairs are complete, then those with gaps, each with its kernel."""
+        how = self.unit is None, self.unit or 0.0, float(self.thresholds.min()), self.thresholds, self.classes
+        terms = self.table.all_entries, self.scaled_entropies, *how, self._per_sample
+        tally, parts = np.zeros(self.thresholds.shape[2], np.int64), []
+        top, left = tiles.order[tiles.tiles[:, 0]], tiles.order[tiles.tiles[:, 2]]
+        for whole, kernel in enumerate(kernels):
+            wanted = (tiles.missing[top] | tiles.missing[left]) == whole
+            some = tiles.tiles[wanted]
+            if not len(some):
+                continue
+            width = some[:, 3] - some[:, 2]
+            pairs = (some[:, 1] - some[:, 0]) * width
+            k_row, k_column = tiles.cardinalities[top[wanted]], tiles.cardinalities[left[wanted]]
+            workspace = (
+                *capacity_for(pairs, width, k_row, k_column, bool(whole)),
+                np.empty(4 * pairs.max(), np.int64),
+            )
+            size, done = min(int(pairs.sum()), max(int(pairs.max()), PAIRS_AT_ONCE)), 0
+            while done < len(some):  # the kernel stops when the space for pairs is used up
+                first, second, values = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size)
+                walk = tiles.cardinalities, tiles.order, some, done
+                done, found = kernel(arrays, walk, terms, workspace, (tally, first, second, values))
+                parts.append(FoundPairs(first, second, values).part(np.arange(found)))
+        return replace(FoundPairs.joined(parts), tally=tally)
 
     def of_tables(self, tables: Tables) -> FoundPairs:
         """Keep pairs among tables of two variables."""
@@ -380,17 +288,6 @@ class PairsAbove(PairValues):
         above = values[:, None] > self.thresholds[self.classes[first], self.classes[second]]
         keep = above[:, -1]
         return FoundPairs(first[keep], second[keep], values[keep], above.sum(axis=0))
-
-
-def _by_missing(search: Callable[[Tiles, bool], FoundPairs], tiles: PlaneTiles | CodeTiles) -> FoundPairs:
-    """Search the tiles whose pairs are complete, then those with gaps."""
-    top, left = tiles.order[tiles.tiles[:, 0]], tiles.order[tiles.tiles[:, 2]]
-    whole = tiles.missing[top] | tiles.missing[left]
-    parts = (
-        (Tiles(tiles.cardinalities, tiles.order, tiles.tiles[whole == missing]), missing)
-        for missing in (False, True)
-    )
-    return FoundPairs.joined([search(some, missing) for some, missing in parts if len(some.tiles)])
 
 
 def measured(information: Sums, both: Sums, unit: float | None) -> Floats:

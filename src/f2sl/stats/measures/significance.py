@@ -22,7 +22,7 @@ are several times as many as chance would produce.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -42,19 +42,6 @@ MARGIN = 1e-6
 """Share by which critical values are lowered. A few pairs too many are kept, and their p-values decide."""
 
 
-class PairTest(Protocol):
-    """Test of independence for all pairs of a table."""
-
-    def formula(self, levels: Floats) -> Any:
-        """Return a formula for `search_pairs` that keeps all pairs with a p-value up to the last level.
-
-        Levels are falling, and pairs up to each are tallied. A few more may be kept and tallied.
-        """
-
-    def p_values(self, found: FoundPairs) -> Floats:
-        """Return the p-values of the pairs that the formula kept."""
-
-
 class SignificantPairs:
     """Search for the significant pairs of an engine's variables.
 
@@ -65,8 +52,10 @@ class SignificantPairs:
     ----------
     engine : CountingEngine or Moments
         Source of the pairs.
-    test : PairTest
-        Test of independence for its variables.
+    test : object
+        Test of independence for its variables. ``formula(levels)`` is a formula for `search_pairs` that keeps
+        the pairs with a p-value up to the last of some falling levels, and tallies those up to each; it may
+        keep a few more. ``p_values(found)`` are those of the pairs that it kept.
     correction : {"fdr", "bonferroni"}
         Correction for the number of pairs.
     level : float
@@ -80,7 +69,7 @@ class SignificantPairs:
     def __init__(
         self,
         engine: Any,
-        test: PairTest,
+        test: Any,
         correction: str,
         level: float,
         values: Callable[[FoundPairs], Floats],

@@ -12,109 +12,114 @@ from typing import NamedTuple
 import numpy as np
 
 from f2sl._jit import Array, inner, int64, kernel, plain_inner, popcount
-from f2sl.stats._kernels import count_columns
+from f2sl.stats._kernels import count_columns, meet, next_state
 from f2sl.stats.scores.base import UNKNOWN
 
 LARGEST_EXACT = 2**53
 """Up to this number every whole number is exact as a float."""
 
 
+class Terms(NamedTuple):
+    """Terms log Gamma(n + prior) - log Gamma(prior) by prior, in units: a hash table with open addressing.
+
+    There are many cells but few different counts, and lgamma is slow. priors : (rows,) float64, 0 for none;
+    terms : (rows, counts kept) int64, `UNKNOWN` until needed; used : (1,) int64, number of priors.
+    """
+
+    unit: float
+    priors: Array
+    terms: Array
+    used: Array
+
+
+@plain_inner
+def make_room(known: Terms) -> None:
+    """Forget all terms if more than half of the table is used."""
+    if 2 * known.used[0] > len(known.priors):
+        known.used[0] = 0
+        for row in range(len(known.priors)):
+            known.priors[row] = 0.0
+
+
+@plain_inner
+def row_of(prior: float, known: Terms) -> int:
+    """Return the row of a prior in the table of terms; insert it if it is new."""
+    priors, terms = known.priors, known.terms
+    # Priors are a weight divided by numbers of cells: many differ by a power of 2, and so in the exponent.
+    fraction, exponent = math.frexp(prior)
+    row = (int(fraction * LARGEST_EXACT) + 31 * exponent) % len(priors)
+    while priors[row] != prior:
+        if priors[row] == 0.0:
+            priors[row] = prior
+            known.used[0] += 1
+            for n in range(terms.shape[1]):
+                terms[row, n] = UNKNOWN
+            terms[row, 0] = 0
+            break
+        row = (row + 1) % len(priors)
+    return row
+
+
+@plain_inner
+def term_of(n: int, row: int, known: Terms) -> int:
+    """Return the term of a count for the prior of a row, and remember it.
+
+    Loops over cells look into `terms` themselves: a call for each cell would take twice as long.
+    """
+    if n < known.terms.shape[1] and known.terms[row, n] != UNKNOWN:
+        return int(known.terms[row, n])
+    prior = known.priors[row]
+    term = int(np.rint((math.lgamma(prior + n) - math.lgamma(prior)) / known.unit))
+    if n < known.terms.shape[1]:
+        known.terms[row, n] = term
+    return term
+
+
 @kernel
-def dirichlet_scores(
+def dirichlet_sums(
     counts: Array,
     group_start: Array,
     first_group: Array,
     n_groups: Array,
-    priors: Array,
-    cell_prior: Array,
-    group_prior: Array,
-    memory: Array,
-    unit: float,
-    scores: Array,
+    cell_priors: Array,
+    group_priors: Array,
+    known: Terms,
+    found: Array,
 ) -> None:
-    """Compute the log marginal likelihood of each family under Dirichlet priors (BDeu, BDs, K2).
+    """Compute the log marginal likelihood of each table under Dirichlet priors, in units.
 
-    Each group of a table holds the counts of the child's states for one configuration
-    of the parents; configurations and states that do not occur contribute nothing, so tables
-    may leave them out.
+    Each group of a table holds the counts of the last variable's states for one configuration of the others;
+    configurations and states that do not occur contribute nothing, so tables may leave them out.
 
     Parameters
     ----------
-    priors : (n_priors,) float64
-        Distinct prior counts, of cells and of groups.
-    cell_prior, group_prior : (n_tables,) int64
-        Index of the entry for each table's cells, and for its groups.
-    memory : (n_priors, counts kept) int64
-        Terms of small counts for each prior, all `UNKNOWN` at first: see `dirichlet_term`.
-    scores : (n_tables,) float64
-        Output, in nats.
+    cell_priors, group_priors : (n_tables,) float64
+        Prior counts of each table's cells, and of its groups: without (0), groups contribute nothing.
+    found : (n_tables, 2) float64
+        Output: the sum of the terms of cells, less those of groups, and the number of cells that are not
+        empty.
     """
-    kept = memory.shape[1]
+    kept = known.terms.shape[1]
     for t in range(len(n_groups)):
-        cell, of_cells = priors[cell_prior[t]], memory[cell_prior[t]]
-        parents, of_groups = priors[group_prior[t]], memory[group_prior[t]]
+        make_room(known)
+        cell = row_of(cell_priors[t], known)
+        parents = row_of(group_priors[t], known) if group_priors[t] > 0.0 else -1
         # The term of an empty cell, 0, is looked up like any other: a branch would be mispredicted too often.
-        of_cells[0] = of_groups[0] = 0
-        total = 0
+        terms = known.terms[cell]
+        total, occupied = 0, 0
         for g in range(first_group[t], first_group[t] + n_groups[t]):
             group = int64(0)
             for c in range(group_start[g], group_start[g + 1]):
                 n = counts[c]
                 group += n
-                if n < kept and of_cells[n] != UNKNOWN:
-                    total += of_cells[n]
+                occupied += n > 0
+                if n < kept and terms[n] != UNKNOWN:
+                    total += terms[n]
                 else:
-                    total += dirichlet_term(n, cell, of_cells, unit)
-            if group < kept and of_groups[group] != UNKNOWN:
-                total -= of_groups[group]
-            else:
-                total -= dirichlet_term(group, parents, of_groups, unit)
-        scores[t] = total * unit
-
-
-@kernel
-def count_occurring(
-    counts: Array, group_start: Array, first_group: Array, n_groups: Array, found: Array
-) -> None:
-    """Count the configurations of the parents that occur in each table, at least 1 in one without samples.
-
-    found : (n_tables,) float64, output.
-    """
-    for t in range(len(n_groups)):
-        occurring = 0
-        for g in range(first_group[t], first_group[t] + n_groups[t]):
-            for c in range(group_start[g], group_start[g + 1]):
-                if counts[c] > 0:
-                    occurring += 1
-                    break
-        found[t] = max(occurring, 1)
-
-
-@inner
-def dirichlet_term(n: int, prior: float, terms: Array, unit: float) -> int:
-    """Return log Gamma(n + prior) - log Gamma(prior) in fixed point, and remember it in `terms`.
-
-    There are many cells but few different counts, and lgamma is slow. So callers look into `terms` first, in
-    their own loops; a call for each cell would take twice as long.
-    """
-    term = int(np.rint((math.lgamma(prior + n) - math.lgamma(prior)) / unit))
-    if n < len(terms):
-        terms[n] = term
-    return term
-
-
-class Terms(NamedTuple):
-    """Terms log Gamma(n + ess / size) - log Gamma(ess / size) by *size*, the number of cells of a full table.
-
-    A hash table with open addressing. sizes : (a prime number,) float64, 0 for none; terms : (len(sizes),
-    counts kept) int64, in units, `UNKNOWN` until needed; used : (1,) int64, number of sizes.
-    """
-
-    ess: float
-    unit: float
-    sizes: Array
-    terms: Array
-    used: Array
+                    total += term_of(n, cell, known)
+            if parents >= 0:
+                total -= term_of(group, parents, known)
+        found[t, 0], found[t, 1] = total, occupied
 
 
 @kernel
@@ -126,6 +131,7 @@ def bdeu_gains(
     start: Array,
     others: Array,
     present: Array,
+    ess: float,
     known: Terms,
     most_cells: int,
     gain: Array,
@@ -173,13 +179,13 @@ def bdeu_gains(
             return -1
         deepest, most_columns = max(deepest, depth), max(most_columns, n_columns)
         most_others = max(most_others, start[v + 1] - start[v])
-    # masks[level] holds the samples in the current states of the parents before `level`, packed[w, j] word w
-    # of plane j of those that could be added, the last state of each left out: its cells follow.
+    # masks[level] is as `meet` makes it, for the parents; packed[w, j] is word w of plane j of those that
+    # could be added, the last state of each left out: its cells follow.
     masks, row = np.empty((deepest + 1, n_words), np.uint64), np.empty(n_words, np.uint64)
     packed = np.empty((n_words, most_columns), np.uint64)
     counts, columns = np.empty(most_columns, np.int64), np.empty(most_columns, np.int64)
     parents, state = np.empty(deepest, np.int64), np.empty(deepest, np.int64)
-    number, table = np.zeros(deepest + 1, np.int64), np.empty(most_cells, np.int64)
+    table, every_plane = np.empty(most_cells, np.int64), np.arange(len(planes))
     free, total = np.empty(most_others, np.int64), np.empty(most_others, np.int64)
     states = np.empty(most_others, np.int64)
     by_cells, by_groups = np.empty(most_others, np.int64), np.empty(most_others, np.int64)
@@ -188,10 +194,7 @@ def bdeu_gains(
     for v in children:
         k, size = cardinalities[v], 1.0
         depth, n_free, n_planes = 0, 0, 0
-        if 2 * known.used[0] > len(known.sizes):
-            known.used[0] = 0
-            for position in range(len(known.sizes)):
-                known.sizes[position] = 0.0
+        make_room(known)
         for position in range(start[v], start[v + 1]):
             u = others[position]
             if present[position]:
@@ -207,26 +210,16 @@ def bdeu_gains(
                 n_planes += 1
         for i in range(n_free):
             more = size * states[i]
-            by_cells[i], by_groups[i] = _position_of(more * k, known), _position_of(more, known)
+            by_cells[i], by_groups[i] = row_of(ess / (more * k), known), row_of(ess / more, known)
         for cell in range(int(size) * k):
             table[cell] = 0
-        # `state` is an odometer, as in `_count_by_planes`; configurations without samples are passed over.
         changed = 0
         while changed >= 0:
-            there, level = 1, changed
-            while level < depth and there > 0:
-                u = parents[level]
-                plane = plane_start[u] + state[level]
-                there = 0
-                for w in range(n_words):
-                    word = masks[level, w] & planes[plane, w]
-                    masks[level + 1, w] = word
-                    there += popcount(word)
-                number[level + 1] = number[level] * cardinalities[u] + state[level]
-                level += 1
-            changed = level - 1
+            level, there = meet(planes, plane_start, every_plane, parents, state, changed, depth, masks)
             if there > 0:
-                group = int64(0)
+                number, group = int64(0), int64(0)
+                for i in range(depth):
+                    number = number * cardinalities[parents[i]] + state[i]
                 for j in range(n_planes):
                     columns[j] = 0
                 for c in range(k):
@@ -237,22 +230,18 @@ def bdeu_gains(
                         n_row += popcount(word)
                     if n_row == 0:
                         continue
-                    table[number[depth] * k + c] = n_row
+                    table[number * k + c] = n_row
                     group += n_row
                     count_columns(row, packed, counts[:n_planes])
                     for j in range(n_planes):
                         columns[j] += counts[j]
                     _add_terms(counts, n_row, states[:n_free], by_cells, int64(1), known, total)
                 _add_terms(columns, group, states[:n_free], by_groups, int64(-1), known, total)
-            while changed >= 0:
-                state[changed] += 1
-                if state[changed] < cardinalities[parents[changed]]:
-                    break
-                state[changed] = 0
-                changed -= 1
+            # Configurations without samples are passed over.
+            changed = next_state(state, level - 1, cardinalities, parents)
         # Without a parent, and with all of them, from the table: configurations differ in the parent's state,
         # those before and after it in `high` and `low`.
-        own[v] = _score_of(table, int(size), int64(1), int64(1), k, known)
+        own[v] = _score_of(table, int(size), int64(1), int64(1), k, ess, known)
         for i in range(n_free):
             gain[free[i]] = total[i] * known.unit - own[v]
         low = int64(1)
@@ -260,36 +249,19 @@ def bdeu_gains(
             if present[position]:
                 own_states = cardinalities[others[position]]
                 high = int(size) // (low * own_states)
-                gain[position] = _score_of(table, high, own_states, low, k, known) - own[v]
+                gain[position] = _score_of(table, high, own_states, low, k, ess, known) - own[v]
                 low *= own_states
         scored += 1 + start[v + 1] - start[v]
     return scored
 
 
 @plain_inner
-def _position_of(size: float, known: Terms) -> int:
-    """Return the row of a size in the table of terms; insert it if it is new."""
-    sizes, terms = known.sizes, known.terms
-    position = int(size) % len(sizes)
-    while sizes[position] != size:
-        if sizes[position] == 0.0:
-            sizes[position] = size
-            known.used[0] += 1
-            for n in range(terms.shape[1]):
-                terms[position, n] = UNKNOWN
-            terms[position, 0] = 0
-            break
-        position = (position + 1) % len(sizes)
-    return position
-
-
-@plain_inner
 def _add_terms(
-    counts: Array, n: int, states: Array, positions: Array, sign: int, known: Terms, total: Array
+    counts: Array, n: int, states: Array, rows: Array, sign: int, known: Terms, total: Array
 ) -> None:
     """Add the terms of the cells of each variable to its total, or subtract them.
 
-    counts : int64, for all states of each variable but the last, whose count makes up `n`; states, places :
+    counts : int64, for all states of each variable but the last, whose count makes up `n`; states, rows :
     (n_variables,) int64, numbers of states and rows of terms; total : (n_variables,) int64.
     """
     terms, kept = known.terms, known.terms.shape[1]
@@ -302,29 +274,21 @@ def _add_terms(
                 count = counts[j]
                 left -= count
                 j += 1
-            if count < kept and terms[positions[i], count] != UNKNOWN:
-                added += terms[positions[i], count]
+            if count < kept and terms[rows[i], count] != UNKNOWN:
+                added += terms[rows[i], count]
             else:
-                added += _term(count, positions[i], known)
+                added += term_of(count, rows[i], known)
         total[i] += sign * added
 
 
 @plain_inner
-def _term(n: int, position: int, known: Terms) -> int:
-    """Return the term of a count, for the size at a place."""
-    if n < known.terms.shape[1] and known.terms[position, n] != UNKNOWN:
-        return int(known.terms[position, n])
-    return dirichlet_term(n, known.ess / known.sizes[position], known.terms[position], known.unit)
-
-
-@plain_inner
-def _score_of(table: Array, high: int, states: int, low: int, k: int, known: Terms) -> float:
+def _score_of(table: Array, high: int, states: int, low: int, k: int, ess: float, known: Terms) -> float:
     """Return the score of a family's table summed over the states of one parent; 1 for no parent.
 
     table : cells by configuration of the parents before it, its own state, those after it, and child.
     """
     groups = high * low
-    by_cells, by_groups = _position_of(1.0 * groups * k, known), _position_of(1.0 * groups, known)
+    by_cells, by_groups = row_of(ess / (groups * k), known), row_of(ess / groups, known)
     total = int64(0)
     for h in range(high):
         for at in range(low):
@@ -334,53 +298,9 @@ def _score_of(table: Array, high: int, states: int, low: int, k: int, known: Ter
                 for b in range(states):
                     n += table[((h * states + b) * low + at) * k + c]
                 group += n
-                total += _term(n, by_cells, known)
-            total -= _term(group, by_groups, known)
+                total += term_of(n, by_cells, known)
+            total -= term_of(group, by_groups, known)
     return total * known.unit
-
-
-@kernel
-def set_sums(
-    counts: Array,
-    group_start: Array,
-    first_group: Array,
-    n_groups: Array,
-    priors: Array,
-    memory: Array,
-    memory_of: Array,
-    unit: float,
-    sums: Array,
-) -> None:
-    """Sum log Gamma(n + prior) - log Gamma(prior) over the cells of each table, in fixed point.
-
-    Parameters
-    ----------
-    priors : (n_priors,) float64
-        Distinct prior counts of a cell.
-    memory : (n_priors, counts kept) int64
-        Terms of small counts for each distinct prior, all `UNKNOWN` at first: see `dirichlet_term`.
-    memory_of : (n_tables,) int64
-        Index of each table's prior.
-    sums : (n_tables, 2) float64
-        Output: the sum in units, a whole number below 2^53, and the number of cells that are not empty.
-    """
-    kept = memory.shape[1]
-    for t in range(len(n_groups)):
-        first = group_start[first_group[t]]
-        last = group_start[first_group[t] + n_groups[t]]
-        prior, terms = priors[memory_of[t]], memory[memory_of[t]]
-        # Groups do not matter here: the cells of a table are contiguous. The term of an empty cell, 0, is
-        # looked up like any other: a branch would be mispredicted too often.
-        terms[0] = 0
-        total, occupied = 0, 0
-        for c in range(first, last):
-            n = counts[c]
-            occupied += n > 0
-            if n < kept and terms[n] != UNKNOWN:
-                total += terms[n]
-            else:
-                total += dirichlet_term(n, prior, terms, unit)
-        sums[t, 0], sums[t, 1] = total, occupied
 
 
 @kernel

@@ -21,7 +21,7 @@ A score that is a formula on the contingency table of a family derives from
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -83,13 +83,18 @@ class Score(Configured):
     def _by_size(self, engine: Any, queries: Queries) -> Floats:
         """Score families of any sizes; families of one size are scored together."""
         scores = np.empty(len(queries))
-        sizes = np.diff(queries.start)
-        for size in np.unique(sizes):
-            chosen = sizes == size
-            rows = queries.where(chosen).variables.reshape(-1, size)
+        for own, rows in by_size(queries):
             found = self.families(engine, rows[:, -1], rows[:, :-1])
-            scores[chosen] = as_numbers("families", found, (len(rows),), self)
+            scores[own] = as_numbers("families", found, (len(rows),), self)
         return scores
+
+
+def by_size(queries: Queries) -> Iterator[tuple[Integers, Integers]]:
+    """Yield the places of the queries of each size, and their variables, a row each."""
+    sizes = np.diff(queries.start)
+    for size in np.unique(sizes):
+        own = np.flatnonzero(sizes == size)
+        yield own, queries.variables[queries.start[own][:, None] + np.arange(size)]
 
 
 class FamilyScores:
@@ -98,7 +103,7 @@ class FamilyScores:
     Parameters
     ----------
     evaluate : callable
-        Scores queries, each a family with the parents first and the child last.
+        Scores queries, each a family with the parents first and the child last: one number each.
     edge_log_prior : float
         Contribution of each edge to the log score of a structure.
     """
@@ -119,13 +124,13 @@ class FamilyScores:
         new = list(dict.fromkeys(family for family in families if family not in self._known))
         if new:
             values = self.evaluate(Queries.of([(*parents, child) for child, parents in new]))
-            self._known.update(zip(new, values.tolist(), strict=True))
+            self._known.update(zip(new, values.ravel().tolist(), strict=True))
         return np.array([self._known[family] for family in families])
 
     def score_all(self, children: Integers, parents: Integers) -> Floats:
         """Score families: a row of parents for each child, ascending; negative entries are ignored."""
         self._n_at_once += len(children)
-        return self.evaluate(Queries.of_some(np.column_stack([parents, children])))
+        return self.evaluate(Queries.of_some(np.column_stack([parents, children]))).ravel()
 
 
 class Compared(NamedTuple):

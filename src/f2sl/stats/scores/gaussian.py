@@ -35,8 +35,8 @@ from f2sl.data.available import AvailableMoments
 from f2sl.data.column import CONTINUOUS
 from f2sl.data.engines import Queries
 from f2sl.data.moments import Moments
-from f2sl.stats.conditioning import COLLINEAR, eliminated, eliminated_each
-from f2sl.stats.scores.base import AvailableFamilies, Compared, FamilyScores, Score
+from f2sl.stats.conditioning import COLLINEAR, eliminated
+from f2sl.stats.scores.base import AvailableFamilies, Compared, FamilyScores, Score, by_size
 
 ALPHA_MU = 1.0
 ALPHA_W_ABOVE_N = ALPHA_MU + 1.0
@@ -104,7 +104,7 @@ class GaussianScore(Score):
         if isinstance(moments, AvailableMoments):
             available = AvailableFamilies(partial(self._compared, moments), moments.missing)
             return FamilyScores(available, self.edge_log_prior)
-        matrix = self.matrix(moments.correlations, moments.n_rows)
+        matrix = self.matrix(moments.correlations, moments.n_rows)[None]
 
         def evaluate(queries: Queries) -> Floats:
             children = queries.variables[queries.start[1:] - 1]
@@ -117,22 +117,21 @@ class GaussianScore(Score):
     def _compared(self, moments: AvailableMoments, queries: Queries, left_out: Integers) -> Compared:
         """Score families with and without one parent, on the same samples."""
         found = Compared(*np.zeros((3, len(queries))))
-        sizes = np.diff(queries.start)
-        for size in np.unique(sizes):
-            own = np.flatnonzero(sizes == size)
-            for part in (own[i : i + FAMILIES_AT_ONCE] for i in range(0, len(own), FAMILIES_AT_ONCE)):
-                variables = queries.variables[queries.start[part][:, None] + np.arange(size)]
+        for own, rows in by_size(queries):
+            size = rows.shape[1]
+            for first in range(0, len(own), FAMILIES_AT_ONCE):
+                part, variables = (array[first : first + FAMILIES_AT_ONCE] for array in (own, rows))
                 n_rows, correlations, variances = moments.of_questions(variables)
                 enough = np.isfinite(correlations[:, 0, 0])
-                part, n, variances = part[enough], n_rows[enough], variances[enough]
-                own_units = 0.5 * n * np.log(variances[:, -1])
+                part, n, correlations = part[enough], n_rows[enough], correlations[enough]
+                own_units = 0.5 * n * np.log(variances[enough, -1])
                 found.share[part] = n / moments.n_rows
-                found.score[part] = self._of_matrices(correlations[enough], n) - own_units
+                found.score[part] = self._of_matrices(correlations, n) - own_units
                 some = left_out[part] >= 0
                 if some.any():
                     kept = np.arange(size) != left_out[part[some]][:, None]
                     at = np.nonzero(kept)[1].reshape(-1, size - 1)
-                    smaller = correlations[enough][some][
+                    smaller = correlations[some][
                         np.arange(len(at))[:, None, None], at[:, :, None], at[:, None]
                     ]
                     found.without[part[some]] = self._of_matrices(smaller, n[some]) - own_units[some]
@@ -141,8 +140,9 @@ class GaussianScore(Score):
     def _of_matrices(self, correlations: Floats, n_rows: Floats) -> Floats:
         """Score families, each with its own correlations and number of samples."""
         matrices = self.matrix(correlations, n_rows[:, None, None])
-        sizes = np.full(len(matrices), matrices.shape[1] - 1.0)
-        return self.of_families(*eliminated_each(matrices, self.tolerance), sizes, n_rows)
+        m, k = matrices.shape[:2]
+        found = eliminated(matrices, Queries.of_matrix(np.tile(np.arange(k), (m, 1))), self.tolerance)
+        return self.of_families(*found, np.full(m, k - 1.0), n_rows)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ All add up over the families of a network, and higher is better.
 "dg-bic"    maximum log likelihood of the degenerate Gaussian - log(N) / 2 for each parameter: numbers and
             indicator discrete columns, jointly normal (Andrews, Ramsey and Cooper 2019)
 "cg-bic"    the same of conditional Gaussian variables (Andrews, Ramsey and Cooper 2018;
-            :mod:`f2sl.stats.grouped`)
+            :mod:`f2sl.stats.conditioning`)
 ==========  ====================================================================================
 
 Both are differences of one number for each set of variables, score(v | P) = L(P + v) - L(P), so equivalent
@@ -26,7 +26,8 @@ and states the analysis of variance, for two numbers the squared correlation. So
 independent, and a link that is linear in the columns is found whatever the distribution of the noise. All
 comes from one matrix (:attr:`~f2sl.data.mixed.engine.MixedEngine.embedded`), so a family takes
 microseconds however many rows there are. What is not linear in the columns, such as an effect of two states
-together that neither has alone, is not seen.
+together that neither has alone, is not seen. A number whose relations are clearly curved has further
+columns (:mod:`f2sl.data.mixed.basis`).
 
 With missing values the matrix is that of the normal distribution that fits all rows best
 (:mod:`f2sl.data.mixed.expected`), and a parent costs the more, the fewer rows have both it and the child.
@@ -53,15 +54,11 @@ from f2sl.data.available import AvailableMoments
 from f2sl.data.column import MIXED
 from f2sl.data.engines import Queries
 from f2sl.data.mixed.engine import Groups, MixedEngine
-from f2sl.data.moments import DIGITS
-from f2sl.stats import _kernels
-from f2sl.stats.conditioning import COLLINEAR
-from f2sl.stats.grouped import GaussianParts, LikelihoodByGroup, log_determinants
+from f2sl.stats.conditioning import LikelihoodByGroup, Parts, gaussian_parts, log_determinants
 from f2sl.stats.measures.information import LogTable
-from f2sl.stats.scores.base import AvailableFamilies, Compared, FamilyScores, Score
+from f2sl.stats.scores.base import AvailableFamilies, Compared, FamilyScores, Score, by_size
 from f2sl.stats.scores.gaussian import GaussianBIC
-from f2sl.stats.scores.likelihood import BIC, LogLikelihood
-from f2sl.stats.scores.tables import FamilyFormula
+from f2sl.stats.scores.tables import BIC, FamilyFormula, LogLikelihood
 
 
 @dataclass(frozen=True)
@@ -93,20 +90,19 @@ class ConditionalGaussianBIC(Score):
     def _compared(self, data: MixedEngine, queries: Queries, left_out: Integers) -> Compared:
         """Score families with and without one parent, on the same samples."""
         found = Compared(*np.zeros((3, len(queries))))
-        sizes = np.diff(queries.start)
-        without_missing = ~np.maximum.reduceat(data.missing[queries.variables], queries.start[:-1])
-        without_missing &= data.any_complete
-        for size in np.unique(sizes[without_missing]):
-            own = np.flatnonzero(without_missing & (sizes == size))
-            members = data.complete_position[queries.variables[queries.start[own][:, None] + np.arange(size)]]
-            found.score[own] = self.of_complete(data.complete, members[:, -1], members[:, :-1])
-            found.share[own] = 1.0
-        for size in np.unique(sizes[~without_missing]):
-            own = np.flatnonzero(~without_missing & (sizes == size))
-            members = queries.variables[queries.start[own][:, None] + np.arange(size)]
-            found.score[own], rows = self.on_rows(data, members[:, -1], members[:, :-1], members[:, :0])
-            found.share[own] = rows / data.n_rows
-            some = (left_out[own] >= 0) & (rows > 0)
+        complete = ~np.maximum.reduceat(data.missing[queries.variables], queries.start[:-1])
+        complete &= data.any_complete
+        positions = np.flatnonzero(complete)
+        for which, rows in by_size(queries.where(complete)):
+            members = data.complete_position[rows]
+            found.score[positions[which]] = self.of_complete(data.complete, members[:, -1], members[:, :-1])
+            found.share[positions[which]] = 1.0
+        positions = np.flatnonzero(~complete)
+        for which, members in by_size(queries.where(~complete)):
+            own, size = positions[which], members.shape[1]
+            found.score[own], n = self.on_rows(data, members[:, -1], members[:, :-1], members[:, :0])
+            found.share[own] = n / data.n_rows
+            some = (left_out[own] >= 0) & (n > 0)
             if some.any():
                 members, at = members[some], left_out[own[some]][:, None]
                 kept = members[np.arange(size) != at].reshape(-1, size - 1)
@@ -133,8 +129,8 @@ class ConditionalGaussianBIC(Score):
         return scores
 
     def _of_both(self, data: MixedEngine, children: Integers, parents: Integers) -> Floats:
-        scores = self.of_numbers(data, np.column_stack([parents, children]))
-        scores -= self.of_numbers(data, parents)
+        scores, _ = self.of_numbers(data, np.column_stack([parents, children]))
+        scores -= self.of_numbers(data, parents)[0]
         scores += log_units(data, children)
         # The probabilities of a state variable given those among its parents; families differ in how many
         # these are.
@@ -147,22 +143,34 @@ class ConditionalGaussianBIC(Score):
             scores[some] += BIC().families(data, data.position[children[some]], data.position[own])
         return np.where(np.isnan(scores), -np.inf, scores)
 
-    def of_numbers(self, data: MixedEngine, sets: Integers, also: Integers | None = None) -> Floats:
+    def of_numbers(
+        self, data: MixedEngine, sets: Integers, also: Integers | None = None
+    ) -> tuple[Floats, Parts]:
         """Return the log likelihood of the numbers in each set, given its states, less the penalty."""
         formula = LikelihoodByGroup.on(data, self.weight)
-        part = GaussianParts(data, formula).of(sets, also)
+        part = gaussian_parts(data, formula, sets, also)
         parameters = formula.parameters(part.numbers, part.configurations)
         penalty = np.log(np.maximum(part.rows, 1)) if data.any_missing else math.log(data.n_rows)
-        return np.asarray(part.log_likelihood - 0.5 * penalty * parameters)
+        return np.asarray(part.log_likelihood - 0.5 * penalty * parameters), part
 
     def on_rows(
         self, data: MixedEngine, children: Integers, parents: Integers, also: Integers
     ) -> tuple[Floats, Floats]:
-        """Score families on the samples without missing values in them and in `also`."""
-        columns = _Columns.of(data, children, parents, also)
-        scores = self.of_numbers(data, np.column_stack([parents, children]), also)
-        scores -= self.of_numbers(data, parents, np.column_stack([also, children]))
-        scores += columns.log_units
+        """Score families on the samples without missing values in them and in `also`, and count these.
+
+        The number of samples is 0 where a number does not vary.
+        """
+        scores, part = self.of_numbers(data, np.column_stack([parents, children]), also)
+        scores -= self.of_numbers(data, parents, np.column_stack([also, children]))[0]
+        rows = np.where(part.constant > 0.0, 0, part.rows).astype(np.float64)
+        numbers = data.is_number[children] & (rows > 0)
+        limits = np.column_stack([children, also + data.n_variables, parents + data.n_variables])[numbers]
+        scaling = data.moments.scaling
+        assert scaling is not None  # a mixed engine's moments are those of a table
+        variances = data.grouped(Queries.of_matrix(limits), VarianceOfOne(scaling.coarse_unit)).reshape(-1)
+        own = scaling.unit[data.position[children[numbers]]]
+        with np.errstate(divide="ignore"):  # constants among too few samples, whose score is NaN already
+            scores[numbers] -= 0.5 * rows[numbers] * np.log(variances * own * own)
         of_states = ~data.is_number[children]
         if of_states.any():
             # Of a state variable given those among its parents, on the samples that have its other parents,
@@ -175,72 +183,30 @@ class ConditionalGaussianBIC(Score):
             scores[of_states] += counts.evaluate(queries, formula)[:, 0]
             r = data.cardinalities[own]
             q = np.maximum(np.where(data.is_number[parents], 1, data.cardinalities[parents]), 1)
-            penalty = 0.5 * np.log(np.maximum(columns.rows[of_states], 1.0))
+            penalty = 0.5 * np.log(np.maximum(rows[of_states], 1.0))
             scores[of_states] -= penalty * q.prod(axis=1, dtype=np.float64) * (r - 1)
-        return np.where(np.isnan(scores), -np.inf, scores), columns.rows
-
-
-NEVER = 10.0
-"""Penalty for each row where no sample has both variables: more than any parent gains (`COLLINEAR`)."""
+        return np.where(np.isnan(scores), -np.inf, scores), rows
 
 
 @dataclass(frozen=True)
-class _Columns:
-    """For families on their own samples: log determinants of their columns, with the terms to score them.
+class VarianceOfOne:
+    """Formula for the variance of the only number of each query, as a whole number, in one group."""
 
-    `of_all` and `of_parents` are the numbers of columns, `squares` the child's centred sums of squares as
-    whole numbers, `log_units` the contribution of the child's unit to a score. `rows` is 0 where a number
-    does not vary.
-    """
+    coarse_unit: float
 
-    log_all: Floats
-    log_parents: Floats
-    of_all: Integers
-    of_parents: Integers
-    rows: Floats
-    squares: Floats
-    log_units: Floats
+    def __call__(self, groups: Groups) -> Floats:
+        """Return the variances."""
+        n, high, low, *products = groups.sums[groups.first[:-1, None] + np.arange(6)].T
+        total = high * self.coarse_unit + low
+        squares = (products[0] * self.coarse_unit + products[1]) * self.coarse_unit + products[2]
+        return np.asarray((squares - total * total / n) / n)
 
-    @classmethod
-    def of(
-        cls,
-        data: MixedEngine,
-        children: Integers,
-        parents: Integers,
-        also: Integers,
-        by_rows: bool = False,
-        added: float = 0.0,
-    ) -> _Columns:
-        """Compute them for the correlations, times the number of samples or with more on the diagonal."""
-        scaling = data.moments.scaling
-        assert scaling is not None  # a mixed engine's moments are those of a table
 
-        def formula(groups: Groups) -> Floats:
-            result = np.empty((len(groups.n_groups), 7))
-            members = groups.numbers
-            _kernels.determinants_of_sums(
-                groups.sums,
-                groups.first,
-                members.variables,
-                members.start,
-                scaling.coarse_unit,
-                10.0**DIGITS,
-                by_rows,
-                added,
-                COLLINEAR,
-                result,
-            )
-            return result
-
-        sets = np.column_stack([also + data.n_variables, parents, children])
-        found = data.columns(Queries.of_matrix(sets), formula).reshape(-1, 7)
-        log_all, log_parents, of_all, of_parents, rows, squares, least = found.T
-        rows = np.where(least > 0.0, rows, 0.0)
-        units, numbers = np.zeros(len(children)), data.is_number[children] & (rows > 0)
-        own = scaling.unit[data.position[children[numbers]]]
-        units[numbers] = -0.5 * rows[numbers] * np.log(squares[numbers] / rows[numbers] * own * own)
-        sizes = of_all.astype(np.int64), of_parents.astype(np.int64)
-        return cls(log_all, log_parents, *sizes, rows, squares, units)
+NEVER = 10.0
+"""Penalty for each row where no sample has both variables, or these have too many columns: more than any
+parent gains (`COLLINEAR`)."""
+ROWS_PER_COLUMN = 2
+"""Rows that two variables need for each of their columns: an identifier that is kept explains everything."""
 
 
 @dataclass(frozen=True)
@@ -273,7 +239,8 @@ def prices(data: MixedEngine | AvailableMoments) -> Floats:
     """Return the penalty of "dg-bic" for each parent (row) of each child (column)."""
     sizes, together = np.diff(data.embedded.start).astype(np.float64), data.embedded.together
     found = 0.5 * math.log(data.n_rows) * np.outer(sizes, sizes) * (data.n_rows / np.maximum(together, 1))
-    return np.asarray(np.where(together > 0, found, NEVER * data.n_rows))
+    possible = (together > 0) & (np.add.outer(sizes, sizes) <= data.n_rows / ROWS_PER_COLUMN)
+    return np.asarray(np.where(possible, found, NEVER * data.n_rows))
 
 
 def embedded_columns(data: MixedEngine | AvailableMoments, sets: Integers) -> Queries:

@@ -8,20 +8,14 @@ from __future__ import annotations
 import numpy as np
 
 from f2sl._jit import Array, int64, kernel, plain_inner, popcount
-from f2sl.stats._kernels import count_columns, n_log_n_of
+from f2sl.stats._kernels import count_columns, meet, n_log_n_of, next_state
 
 MOST_PACKED = 128
 """Bit planes that are packed side by side; with 5,000 samples they take 80 kilobytes."""
 
 TESTS_PER_OCCURRENCE = 3
 """Tests of the same X and Y for each variable of their conditions, from which on it is looked up which states
-occur together."""
-
-WORDS_PER_SAMPLE = 24
-"""Words of bit planes that are counted in the time in which one sample is looked at."""
-
-TESTS_PER_SORTED_PLANE = 8
-"""Tests of the same X and Y for each bit plane of their conditions, from which on samples are sorted."""
+occur together: FindVstructure of F2SL-c on pigs takes a third longer without."""
 
 
 @plain_inner
@@ -148,12 +142,11 @@ def x2_tests(
 
 @kernel
 def tests_until_decided(
-    codes: Array,
     planes: Array,
     plane_start: Array,
     cardinalities: Array,
     queries: Array,
-    margin_start: Array,
+    order_start: Array,
     by_size: Array,
     enough: Array,
     least_rows: Array,
@@ -170,12 +163,12 @@ def tests_until_decided(
 
     Parameters
     ----------
-    codes, planes, plane_start, cardinalities
+    planes, plane_start, cardinalities
         As in `data/memory/_kernels.py`.
     queries : (n_tests, width) int64
         The condition, then X, then Y. Tests in sequence with the same X and Y share work.
-    margin_start, by_size : int64
-        The states of variable v, those with most samples first, are ``by_size[margin_start[v]:]``. Large
+    order_start, by_size : int64
+        The planes of variable v, those with most samples first, are ``by_size[order_start[v]:]``. Large
         strata contribute most of G2, so most tests end after a few of them.
     enough : float64
         Half of a G2, in units, above which a test ends, by the most degrees of freedom that it can have.
@@ -187,11 +180,6 @@ def tests_until_decided(
 
     Notes
     -----
-    A cell of a stratum is an AND of the stratum with the samples of that cell: one walk along all words for
-    each cell. Where many tests share X and Y, the samples are sorted by cell first, each cell beginning with
-    a new word. One walk along the words then counts all cells of a stratum. Otherwise a stratum with few
-    samples is counted sample by sample.
-
     A stratum has the more degrees of freedom the more states of X and Y occur in it: no more than occur
     together with each variable of the condition. That bounds them without counting, where many tests share X
     and Y. Strata in which X or Y cannot vary are passed over.
@@ -201,133 +189,71 @@ def tests_until_decided(
     widest = 0
     for t in range(n_tests):
         widest = max(widest, max(cardinalities[queries[t, depth]], cardinalities[queries[t, depth + 1]]))
-    most_words = n_words + widest * widest
     columns = np.empty(widest, np.int64)
-    cells = np.empty(widest * widest + 1, np.int64)
-    # joint[a * k_y + b] holds the samples in state a of X and b of Y, and pair[s] is the cell of sample s:
-    # the one behind the last if it misses X or Y.
+    cells = np.empty(widest * widest, np.int64)
+    # joint[a * k_y + b] holds the samples in state a of X and b of Y. masks[level] holds those in the current
+    # states of the condition variables before `level`.
     joint = np.empty((widest * widest, n_words), np.uint64)
-    pair = np.empty(codes.shape[1], np.int32)
-    # If samples are sorted, those of a cell are in words begins[cell] to begins[cell + 1], place p has sample
-    # source[p] (-1: none), and the planes of variable v are sorted[place[v]:]. `used` lists these variables.
-    begins = np.zeros(widest * widest + 1, np.int64)
-    source = np.empty(64 * most_words, np.int64)
-    position, used = np.full(len(cardinalities), -1), np.empty(len(cardinalities), np.int64)
-    sorted_planes = joint
-    running = np.zeros(most_words + 1, np.int64)
-    # occurs[0, place[v] + state] has a bit for each state of X that occurs together with a state of v,
-    # occurs[1] for those of Y; `bounds` are degrees of freedom that the strata of a test have at most.
-    occurs, bounds = np.empty((2, 0), np.uint64), np.empty(0, np.int64)
-    # masks[level + 1] holds the samples in the current states of condition variables 0 to level, and
-    # there[level + 1] says how many they are.
-    there = np.empty(depth + 1, np.int64)
-    masks = np.empty((depth + 1, most_words), np.uint64)
-    for w in range(most_words):
+    masks = np.empty((depth + 1, n_words), np.uint64)
+    for w in range(n_words):
         masks[0, w] = ~np.uint64(0)
     state = np.zeros(depth + 1, np.int64)
+    # occurs[0, p] has a bit for each state of X that occurs together with the samples of plane by_size[p],
+    # occurs[1] for those of Y; `bounds` are degrees of freedom that the strata of a test have at most.
+    occurs, bounds = np.empty((2, len(by_size)), np.uint64), np.empty(0, np.int64)
+    # `used` lists the variables of the conditions of the tests from `first` on; seen[v] is `first` for these.
+    used, seen = np.empty(len(cardinalities), np.int64), np.full(len(cardinalities), -1)
     first = 0
     while first < n_tests:
         x, y = queries[first, depth], queries[first, depth + 1]
         k_x, k_y = cardinalities[x], cardinalities[y]
-        last, n_used, n_planes = first, 0, 0
+        last, n_used = first, 0
         while last < n_tests and queries[last, depth] == x and queries[last, depth + 1] == y:
             for level in range(depth):
                 v = queries[last, level]
-                if position[v] < 0:
-                    position[v], used[n_used] = n_planes, v
+                if seen[v] != first:
+                    seen[v], used[n_used] = first, v
                     n_used += 1
-                    n_planes += cardinalities[v]
             last += 1
         for a in range(k_x):
             for b in range(k_y):
                 for w in range(n_words):
                     joint[a * k_y + b, w] = planes[plane_start[x] + a, w] & planes[plane_start[y] + b, w]
-        is_sorted = depth > 0 and last - first >= TESTS_PER_SORTED_PLANE * n_planes
-        words = n_words
-        if is_sorted:
-            words = _sort_samples(joint, k_x * k_y, begins, source)
-            sorted_planes = np.empty((n_planes, words), np.uint64)
-            for i in range(n_used):
-                v = used[i]
-                for s in range(cardinalities[v]):
-                    _sort_plane(planes, plane_start[v] + s, source, sorted_planes, position[v] + s)
-        if n_planes > occurs.shape[1]:
-            occurs = np.empty((2, n_planes), np.uint64)
         known = depth * (last - first) >= TESTS_PER_OCCURRENCE * n_used
         for i in range(n_used):
-            v = used[i]
-            for s in range(cardinalities[v]):
-                plane = plane_start[v] + s
-                occurs[0, position[v] + s] = _occurring(planes, plane, plane_start[x], k_x, known)
-                occurs[1, position[v] + s] = _occurring(planes, plane, plane_start[y], k_y, known)
-        held = sorted_planes if is_sorted else planes
-        held_at = position if is_sorted else plane_start
-        few, paired = k_x * k_y * n_words // WORDS_PER_SAMPLE, False
-        there[0] = 64 * words
+            for at in range(order_start[used[i]], order_start[used[i]] + cardinalities[used[i]]):
+                occurs[0, at] = _occurring(planes, by_size[at], plane_start[x], k_x, known)
+                occurs[1, at] = _occurring(planes, by_size[at], plane_start[y], k_y, known)
         for t in range(first, last):
+            query = queries[t]
             n_strata = 1
             for level in range(depth):
-                n_strata *= cardinalities[queries[t, level]]
+                n_strata *= cardinalities[query[level]]
             if n_strata > len(bounds):
                 bounds = np.empty(n_strata, np.int64)
-            # `state` is an odometer, as in `_count_by_planes`; after the last stratum it is at the first.
             most = 0
             for stratum in range(n_strata):
                 in_x, in_y = ~np.uint64(0) >> np.uint64(64 - k_x), ~np.uint64(0) >> np.uint64(64 - k_y)
                 for level in range(depth):
-                    v = queries[t, level]
-                    at = position[v] + by_size[margin_start[v] + state[level]]
+                    at = order_start[query[level]] + state[level]
                     in_x &= occurs[0, at]
                     in_y &= occurs[1, at]
                 bounds[stratum] = max(popcount(in_x) - 1, 0) * max(popcount(in_y) - 1, 0)
                 most += bounds[stratum]
-                _next_state(state, depth - 1, cardinalities, queries[t])
+                next_state(state, depth - 1, cardinalities, query)  # after the last it is at the first
             # Masks of levels up to `valid` hold for the current states.
             total, degrees, rows, valid, stratum = 0, 0, 0, 0, 0
             while stratum < n_strata and (total <= enough[degrees + most] or rows < least_rows[t]):
                 # Where X or Y do not vary, a stratum adds nothing.
                 if bounds[stratum] > 0 or least_rows[t] > 0.0:
-                    plane = 0
-                    for level in range(valid, depth):
-                        v = queries[t, level]
-                        plane = held_at[v] + by_size[margin_start[v] + state[level]]
-                        there[level + 1] = there[level]
-                        if there[level] > 0 and (level < depth - 1 or not is_sorted):
+                    valid, there = meet(planes, order_start, by_size, query, state, valid, depth, masks)
+                    if there > 0:
+                        # Bits of a mask beyond the last sample may be set, but not those of `joint`.
+                        for cell in range(k_x * k_y):
                             bits = int64(0)
-                            for w in range(words):
-                                word = masks[level, w] & held[plane, w]
-                                masks[level + 1, w] = word
-                                bits += popcount(word)
-                            there[level + 1] = bits
-                    valid = depth
-                    if there[depth] > 0:
-                        if is_sorted:
-                            # One sum that runs through all cells: loops over the few words of each take
-                            # longer.
-                            bits = int64(0)
-                            for w in range(words):
-                                bits += popcount(masks[depth - 1, w] & held[plane, w])
-                                running[w + 1] = bits
-                            for cell in range(k_x * k_y):
-                                cells[cell] = running[begins[cell + 1]] - running[begins[cell]]
-                        elif depth > 0 and there[depth] <= few:
-                            if not paired:
-                                paired = True
-                                _pair_up(codes[x], codes[y], k_x, k_y, pair)
-                            for cell in range(k_x * k_y + 1):
-                                cells[cell] = 0
                             for w in range(n_words):
-                                word = masks[depth, w]
-                                while word != 0:
-                                    cells[pair[64 * w + popcount(~word & (word - np.uint64(1)))]] += 1
-                                    word &= word - np.uint64(1)
-                        else:
-                            # Bits of a mask beyond the last sample may be set, but not those of `joint`.
-                            for cell in range(k_x * k_y):
-                                bits = int64(0)
-                                for w in range(n_words):
-                                    bits += popcount(masks[depth, w] & joint[cell, w])
-                                cells[cell] = bits
+                                bits += popcount(masks[depth, w] & joint[cell, w])
+                            cells[cell] = bits
                         g2, free, n_z = _g2_of_stratum(
                             cells, int64(0), k_x, k_y, columns, terms, logarithms, unit
                         )
@@ -336,31 +262,14 @@ def tests_until_decided(
                         rows += n_z
                 most -= bounds[stratum]
                 stratum += 1
-                valid = min(valid, _next_state(state, depth - 1, cardinalities, queries[t]))
+                valid = min(valid, max(next_state(state, depth - 1, cardinalities, query), 0))
             for level in range(depth):
                 state[level] = 0
             statistics[t] = np.inf if total > enough[degrees + most] else 2.0 * total * unit
             if rows < least_rows[t]:
                 statistics[t] = np.nan
             freedom[t] = degrees
-        for i in range(n_used):
-            position[used[i]] = -1
         first = last
-
-
-@plain_inner
-def _next_state(state: Array, digit: int, cardinalities: Array, query: Array) -> int:
-    """Move an odometer on by one at its last digit; return the first that changes.
-
-    After the last state that is 0, and all digits are 0 again.
-    """
-    while digit >= 0:
-        state[digit] += 1
-        if state[digit] < cardinalities[query[digit]]:
-            return digit
-        state[digit] = 0
-        digit -= 1
-    return 0
 
 
 @plain_inner
@@ -375,49 +284,6 @@ def _occurring(planes: Array, plane: int, first: int, k: int, known: bool) -> np
             if w == planes.shape[1]:
                 found ^= np.uint64(1) << np.uint64(state)
     return found
-
-
-@plain_inner
-def _pair_up(x: Array, y: Array, k_x: int, k_y: int, pair: Array) -> None:
-    """Write the cell of each sample in a table of two variables; k_x k_y if it misses one of them."""
-    for s in range(len(pair)):
-        there = x[s] < k_x and y[s] < k_y
-        pair[s] = np.int32(x[s]) * np.int32(k_y) + np.int32(y[s]) if there else np.int32(k_x * k_y)
-
-
-@plain_inner
-def _sort_samples(joint: Array, n_cells: int, begins: Array, source: Array) -> int:
-    """Sort the samples by cell; return the number of words that they take.
-
-    joint : (at least n_cells, n_words) uint64, the samples of each cell; begins, source : as in
-    `tests_until_decided`, output.
-    """
-    p = int64(0)
-    for cell in range(n_cells):
-        for w in range(joint.shape[1]):
-            bits = joint[cell, w]
-            while bits != 0:
-                lowest = bits & (~bits + np.uint64(1))
-                source[p] = 64 * w + popcount(lowest - np.uint64(1))
-                bits ^= lowest
-                p += 1
-        while p % 64 != 0:
-            source[p] = -1
-            p += 1
-        begins[cell + 1] = p // 64
-    return p // 64
-
-
-@plain_inner
-def _sort_plane(planes: Array, plane: int, source: Array, sorted_planes: Array, row: int) -> None:
-    """Write a bit plane in the order of `source` into a row of `sorted_planes`."""
-    for w in range(sorted_planes.shape[1]):
-        word = np.uint64(0)
-        for b in range(64):
-            s = source[64 * w + b]
-            if s >= 0:
-                word |= (planes[plane, s >> 6] >> np.uint64(s & 63) & np.uint64(1)) << np.uint64(b)
-        sorted_planes[row, w] = word
 
 
 @kernel
@@ -471,7 +337,7 @@ def g2_of_runs(
     counts, columns = np.empty(most, np.int64), np.empty(most, np.int64)
     total, degrees = np.empty(most, np.int64), np.empty(most, np.int64)
     samples, rows_used = np.empty(most, np.int64), np.empty(most, np.int64)
-    state = np.zeros(depth + 1, np.int64)
+    state, every_plane = np.zeros(depth + 1, np.int64), np.arange(len(planes))
     for w in range(n_words):
         masks[0, w] = ~np.uint64(0)
     first = 0
@@ -494,19 +360,9 @@ def g2_of_runs(
             total[last - first], degrees[last - first], samples[last - first] = 0, 0, 0
             last += 1
         size = last - first
-        # `state` is an odometer, as in `_count_by_planes`; configurations without samples are passed over.
         changed = 0
         while changed >= 0:
-            there, level = 1, changed
-            while level < depth and there > 0:
-                plane = plane_start[query[level]] + state[level]
-                there = 0
-                for w in range(n_words):
-                    word = masks[level, w] & planes[plane, w]
-                    masks[level + 1, w] = word
-                    there += popcount(word)
-                level += 1
-            changed = level - 1
+            level, there = meet(planes, plane_start, every_plane, query, state, changed, depth, masks)
             n_rows = 0
             if there > 0:
                 for a in range(cardinalities[x]):
@@ -556,12 +412,8 @@ def g2_of_runs(
                     samples[t] += n_z
                     if n_z > 0:
                         degrees[t] += (rows_used[t] - 1) * (columns_used - 1)
-            while changed >= 0:
-                state[changed] += 1
-                if state[changed] < cardinalities[query[changed]]:
-                    break
-                state[changed] = 0
-                changed -= 1
+            # Configurations without samples are passed over.
+            changed = next_state(state, level - 1, cardinalities, query)
         for t in range(size):
             statistics[first + t] = 2.0 * total[t] * unit
             freedom[first + t] = degrees[t]

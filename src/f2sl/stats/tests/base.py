@@ -13,7 +13,8 @@ that is required. It is asked many questions at once, all with as many variables
 ...         return np.array([spearmanr(data.column(a), data.column(b)).pvalue for a, b in zip(x, y)])
 
 A test that can do better than one p-value after another, or knows before counting which tests would be
-unreliable, has a method `bind` of its own, as :class:`~f2sl.stats.tests.g2.G2` has, and is a `BindingTest`.
+unreliable, has a method `bind` of its own, as :class:`~f2sl.stats.tests.g2.G2` has, and
+``p_values = p_values_when_bound``.
 
 The statistic of a test on contingency tables is a sum over the strata of Z, and follows a chi-squared
 distribution under independence. Degrees of freedom are counted in each stratum from the rows and columns that
@@ -24,23 +25,13 @@ counted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
-from f2sl.data.engines import (
-    CountingEngine,
-    PlaneTables,
-    Queries,
-    TableFormula,
-    Tables,
-    product_of_columns,
-)
+from f2sl.data.engines import CountingEngine, Queries, TableFormula, product_of_columns
 from f2sl.stats.answers import (
     DEPENDENT,
     INCONCLUSIVE,
@@ -58,11 +49,16 @@ TINIEST_P = 5e-324
 """The smallest float; a p-value of 0 counts as this, so that strengths are finite."""
 
 SAMPLES_PER_CELL = 5.0
+"""Samples that a test needs for each cell of its full table, as in MMPC (Tsamardinos, Brown and Aliferis
+2006); ``docs/evidence/accuracy.md`` has results with 1."""
 
 SMALLEST_P = 1e-280
 """Below it the logarithm of a p-value is taken by a formula of its own."""
 
 FRACTION_TERMS = 40
+
+NOTHING_MORE = np.zeros(1)
+"""Strengths that are enough where nothing but the answers is asked for."""
 
 
 class CITest(Configured):
@@ -100,24 +96,26 @@ class CITest(Configured):
         return ByPValues(self, engine, alpha)
 
 
-class BindingTest(CITest):
-    """Base class of tests with their own `bind`, which also gives the p-values."""
-
-    requires = "bind"
-
-    def p_values(self, data: Any, x: Integers, y: Integers, given: Integers) -> Floats:
-        """Return the p-value of each question; NaN where the test is unreliable."""
-        return self.bind(data).ask(x, y, given).p_value
+def p_values_when_bound(test: CITest, data: Any, x: Integers, y: Integers, given: Integers) -> Floats:
+    """Return the p-values that a test gives when it is bound: the method of tests with their own `bind`."""
+    return test.bind(data).ask(x, y, given).p_value
 
 
 class BoundTest:
-    """Base of the tests that are bound to data: counts them, and takes all to be reliable until made."""
+    """A test on an engine's data, at the level `alpha`: answers batches of questions and counts them.
 
-    def __init__(self, engine: Any, alpha: float) -> None:
+    With `samples_per_cell`, a test is unreliable if it has fewer samples for each cell of its full table,
+    which is known before counting; numbers have one state. Without, every test is reliable until it is made.
+    """
+
+    def __init__(self, engine: Any, alpha: float, samples_per_cell: float = 0.0) -> None:
         self.engine = engine
         self.alpha = alpha
+        self.samples_per_cell = samples_per_cell
         self.n_tests = 0
         self.n_inconclusive = 0
+        if samples_per_cell:
+            self._states = np.maximum(engine.cardinalities, 1).astype(np.float64)
 
     @property
     def n_variables(self) -> int:
@@ -130,15 +128,31 @@ class BoundTest:
 
     def answer(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.int8]:
         """Answer each question with DEPENDENT, INDEPENDENT or INCONCLUSIVE."""
-        return self.ask(x, y, given).answer
+        return self.ask(x, y, given, NOTHING_MORE).answer
 
     def max_configurations(self, x: Integers, y: Integers) -> Floats:
-        """Return how many configurations a conditioning set may have for a reliable test: any number."""
-        return np.full(len(x), np.inf)
+        """Return how many configurations a conditioning set may have for a reliable test of x and y."""
+        if not self.samples_per_cell:
+            return np.full(len(x), np.inf)
+        states, observed = self._states, self.engine.observed
+        rows = np.minimum(observed[x], observed[y])
+        return np.asarray(rows / (self.samples_per_cell * states[x] * states[y]))
 
     def configurations(self, given: Integers) -> Floats:
-        """Return how many configurations each row of conditioning variables counts for."""
-        return np.ones(len(given))
+        """Return how many configurations each row of conditioning variables has."""
+        return product_of_columns(self._states[given]) if self.samples_per_cell else np.ones(len(given))
+
+    def answers(self, conclusive: NDArray[np.bool_], found: tuple[Floats, Floats, Floats]) -> Answers:
+        """Return the answers from p-value, statistic and strength of the conclusive tests; count them all."""
+        answers = np.full(len(conclusive), INCONCLUSIVE, np.int8)
+        answers[conclusive] = np.where(found[0] > self.alpha, INDEPENDENT, DEPENDENT)
+        self.n_tests += len(answers)
+        self.n_inconclusive += len(answers) - len(found[0])
+        if len(found[0]) == len(answers):
+            return Answers(answers, *found)
+        numbers = np.full((3, len(answers)), np.nan)
+        numbers[:, conclusive] = found
+        return Answers(answers, *numbers)
 
 
 class ByPValues(BoundTest):
@@ -159,39 +173,13 @@ class ByPValues(BoundTest):
             asked = np.minimum(x, y), np.maximum(x, y), np.sort(given, axis=1)
             found = self.test.p_values(self.engine, *asked)
             p_values = as_numbers("p_values", found, x.shape, self.test)
-        inconclusive = np.isnan(p_values)
-        answers = np.where(p_values > self.alpha, INDEPENDENT, DEPENDENT).astype(np.int8)
-        answers[inconclusive] = INCONCLUSIVE
-        strengths = np.asarray(np.round(-np.log10(np.maximum(p_values, TINIEST_P)), STRENGTH_DIGITS), float)
-        self.n_tests += len(x)
-        self.n_inconclusive += int(inconclusive.sum())
-        return Answers(answers, p_values, np.full(len(x), np.nan), strengths)
+        conclusive = ~np.isnan(p_values)
+        known = p_values[conclusive]
+        strength = np.asarray(np.round(-np.log10(np.maximum(known, TINIEST_P)), STRENGTH_DIGITS), np.float64)
+        return self.answers(conclusive, (known, np.full(len(known), np.nan), strength))
 
 
-class ByCells(BoundTest):
-    """Base class of tests that need some samples for each configuration of states; numbers have none."""
-
-    def __init__(self, engine: Any, alpha: float, samples_per_cell: float | None = None) -> None:
-        super().__init__(engine, alpha)
-        self.samples_per_cell = SAMPLES_PER_CELL if samples_per_cell is None else samples_per_cell
-        self._states = np.maximum(engine.cardinalities, 1).astype(np.float64)
-
-    def reliable(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.bool_]:
-        """Return which tests have enough samples for each cell, as far as is known before counting."""
-        return np.asarray(self.configurations(given) <= self.max_configurations(x, y))
-
-    def max_configurations(self, x: Integers, y: Integers) -> Floats:
-        """Return how many configurations a conditioning set may have for a reliable test of x and y."""
-        states, observed = self._states, self.engine.observed
-        rows = np.minimum(observed[x], observed[y])
-        return np.asarray(rows / (self.samples_per_cell * states[x] * states[y]))
-
-    def configurations(self, given: Integers) -> Floats:
-        """Return how many configurations each row of conditioning variables has."""
-        return product_of_columns(self._states[given])
-
-
-class TableTest(ByCells):
+class TableTest(BoundTest):
     """Independence tests on counted tables.
 
     Parameters
@@ -201,142 +189,56 @@ class TableTest(ByCells):
     alpha : float
         Level of significance.
     formula : TableFormula
-        From tables to statistics and degrees of freedom.
+        From tables to statistics and degrees of freedom, the same to the last bit with X and Y exchanged.
+        Tables are ordered by stratum, X, Y; the statistic of a table with too few samples is NaN.
     without_freedom : {"independent", "inconclusive"}
         Answer of a test without degrees of freedom: within each stratum one of the two variables does
         not vary, so that nothing speaks against independence, nor for it.
-    samples_per_cell : float, optional
-        Number of samples needed for each cell of the full table; at least 1, by default 5.
+    samples_per_cell : float
+        Number of samples needed for each cell of the full table; at least 1.
+    until_decided : TableFormula, optional
+        Formula for answers alone: its statistic may be infinite instead of large.
     """
 
     engine: CountingEngine
-    exchangeable = False
-    """True if the formula gives the same numbers, to the last bit, with X and Y exchanged."""
 
     def __init__(
         self,
         engine: CountingEngine,
         alpha: float,
         formula: TableFormula,
-        without_freedom: str = "independent",
-        samples_per_cell: float | None = None,
+        without_freedom: str,
+        samples_per_cell: float,
+        until_decided: TableFormula | None = None,
     ) -> None:
         super().__init__(engine, alpha, samples_per_cell)
         self.without_freedom = without_freedom
-        self.formula = EnoughRows(formula, self.samples_per_cell) if engine.presence.any else formula
+        self.formula = formula
+        self.until_decided = until_decided or formula
 
-    def answer(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.int8]:
-        """Answer each question with DEPENDENT, INDEPENDENT or INCONCLUSIVE."""
-        return self._answers(x, y, given, self._formula_of_answers())[0]
+    def reliable(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.bool_]:
+        """Return which tests have enough samples for each cell, as far as is known before counting."""
+        return np.asarray(self.configurations(given) <= self.max_configurations(x, y))
 
     def ask(self, x: Integers, y: Integers, given: Integers, enough: Floats | None = None) -> Answers:
         """Answer each question, with p-value, statistic and strength.
 
         Dependence whose strength is `enough` or more may be reported as infinite.
         """
-        only_answers = enough is not None and not enough.any()
-        formula = self._formula_of_answers() if only_answers else self.formula
-        answers, reliable, (statistic, freedom, p_values) = self._answers(x, y, given, formula)
-        found = p_values, statistic, strengths(statistic, freedom, p_values)
-        if len(statistic) == len(x):
-            return Answers(answers, *found)
-        numbers = np.full((3, len(x)), np.nan)
-        numbers[:, reliable] = found
-        return Answers(answers, *numbers)
-
-    def _formula_of_answers(self) -> TableFormula:
-        """Return a formula that serves where nothing but the answers is asked for."""
-        return self.formula
-
-    def _answers(
-        self, x: Integers, y: Integers, given: Integers, formula: TableFormula
-    ) -> tuple[NDArray[np.int8], NDArray[np.bool_], tuple[Floats, Floats, Floats]]:
-        """Return all answers, which tests were reliable, and the numbers of these as `measure` does."""
-        answers = np.full(len(x), INCONCLUSIVE, np.int8)
         reliable = self.reliable(x, y, given)
+        asked = np.column_stack([given, x, y])
         if not reliable.all():
-            x, y, given = x[reliable], y[reliable], given[reliable]
-        statistic, freedom, p_values = self.measure(x, y, given, formula)
+            asked = asked[reliable]
+        formula = self.until_decided if enough is not None and not enough.any() else self.formula
+        statistic, freedom = self.engine.evaluate(Queries.of_matrix(asked), formula, 2).T
         said = ~np.isnan(statistic)
         if self.without_freedom == "inconclusive":
             said &= freedom > 0
         if not said.all():
             reliable[reliable] = said
-            statistic, freedom, p_values = statistic[said], freedom[said], p_values[said]
-        answers[reliable] = np.where(p_values > self.alpha, INDEPENDENT, DEPENDENT)
-        self.n_tests += len(answers)
-        self.n_inconclusive += len(answers) - len(statistic)
-        return answers, reliable, (statistic, freedom, p_values)
-
-    def measure(
-        self, x: Integers, y: Integers, given: Integers, formula: TableFormula | None = None
-    ) -> tuple[Floats, Floats, Floats]:
-        """Return statistic, degrees of freedom and p-value of each test.
-
-        No table may have more cells than there are samples.
-        """
-        # The same question asked with X and Y exchanged is the same question.
-        if not self.exchangeable:
-            x, y = np.minimum(x, y), np.maximum(x, y)
-        asked = np.empty((len(x), given.shape[1] + 2), np.int64)
-        asked[:, :-2], asked[:, -2], asked[:, -1] = given, x, y
-        queries = Queries.of_matrix(asked)
-        statistic, freedom = self.engine.evaluate(queries, formula or self.formula, width=2).T
-        return statistic, freedom, chi_squared_tail(statistic, freedom)
-
-
-@dataclass(frozen=True)
-class EnoughRows:
-    """Formula of a test whose statistic is NaN where a table has too few samples for each cell."""
-
-    formula: TableFormula
-    samples_per_cell: float
-
-    def __call__(self, tables: Tables) -> Floats:
-        """Return statistic and degrees of freedom of each table."""
-        found = self.formula(tables)
-        needed = self.samples_per_cell * np.diff(tables.cell_start)  # tables are full
-        found[tables.totals < needed, 0] = np.nan
-        return found
-
-    @property
-    def of_planes(self) -> Callable[[PlaneTables], Floats] | None:
-        """The formula's own way to count bit planes, if it has one."""
-        counting = getattr(self.formula, "of_planes", None)
-        return None if counting is None else partial(counting, samples_per_cell=self.samples_per_cell)
-
-
-class OnTables(BindingTest):
-    """Base of the tests whose statistic is a formula on contingency tables."""
-
-    requires = "formula"
-    bound: type[TableTest] = TableTest
-    """Class of the test on an engine's counts."""
-
-    def formula(self, engine: CountingEngine) -> TableFormula:
-        """Return the formula for statistic and degrees of freedom; tables are ordered by stratum, X, Y."""
-        raise NotImplementedError
-
-    def bind(
-        self,
-        engine: Any,
-        alpha: float = 0.01,
-        *,
-        without_freedom: str = "independent",
-        samples_per_cell: float | None = None,
-    ) -> TableTest:
-        """Prepare the test to answer questions about an engine's counts."""
-        counts = engine.counts
-        return self.bound(counts, alpha, self.formula(counts), without_freedom, samples_per_cell)
-
-
-def states_of_pairs(tables: Tables) -> tuple[Integers, Integers]:
-    """Return the numbers of states of X and Y, the last two variables of each table; tables must be full."""
-    if not tables.full.all():
-        raise ValueError("a test's table has more cells than samples")
-    width = tables.queries.start[1]
-    k_x = tables.cardinalities[tables.queries.variables[width - 2 :: width]]
-    return k_x, tables.cardinalities[tables.queries.variables[width - 1 :: width]]
+            statistic, freedom = statistic[said], freedom[said]
+        p_values = chi_squared_tail(statistic, freedom)
+        return self.answers(reliable, (p_values, statistic, strengths(statistic, freedom, p_values)))
 
 
 def chi_squared_tail(statistic: Floats, freedom: Floats | Integers) -> Floats:

@@ -26,15 +26,16 @@ from f2sl.data.moments import Moments
 from f2sl.stats.answers import DEPENDENT, INCONCLUSIVE, INDEPENDENT, Answers
 from f2sl.stats.conditioning import LARGEST, available_correlations, partial_correlations
 from f2sl.stats.measures.significance import MARGIN
-from f2sl.stats.tests.base import BindingTest, BoundTest, strengths
+from f2sl.stats.tests.base import BoundTest, CITest, p_values_when_bound, strengths
 
 LEAST_FREEDOM = 1
+"""Fewest degrees of freedom, N - |S| - 3, of a conclusive test: with none, z is 0 whatever r is."""
 
 MOST_DOUBLINGS = 1000
 """Two to the power of this is still a float."""
 
 
-class FisherZ(BindingTest):
+class FisherZ(CITest):
     """Fisher's z test of real numbers.
 
     Examples
@@ -49,15 +50,9 @@ class FisherZ(BindingTest):
     """
 
     kinds = (CONTINUOUS,)
+    p_values = p_values_when_bound
 
-    def bind(
-        self,
-        engine: Any,
-        alpha: float = 0.01,
-        *,
-        without_freedom: str = "independent",
-        samples_per_cell: float | None = None,
-    ) -> CorrelationTest:
+    def bind(self, engine: Any, alpha: float = 0.01, **how: Any) -> CorrelationTest:
         """Prepare the test to answer questions about an engine's correlations."""
         return CorrelationTest(engine.moments, alpha)
 

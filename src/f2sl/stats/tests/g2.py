@@ -1,4 +1,7 @@
-"""The likelihood-ratio test: G2 = 2 N I(X; Y | Z), a sum over the strata of Z.
+"""Tests of states: statistics on contingency tables that follow a chi-squared distribution, nearly.
+
+G2 = 2 N I(X; Y | Z), the likelihood-ratio test, is a sum over the strata of Z. X2, Pearson's test, is the sum
+of (observed - expected)^2 / expected over cells and strata.
 
 Where only the answer is asked for, tests end as soon as it is certain. No stratum has a negative G2. So when
 part of the sum is already larger than what independence allows with all degrees of freedom that the strata
@@ -21,10 +24,10 @@ import math
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
 from f2sl.data.engines import (
@@ -39,10 +42,16 @@ from f2sl.data.engines import (
 from f2sl.stats.measures.information import LOGARITHMS, Information, LogTable, PairsAbove
 from f2sl.stats.measures.significance import MARGIN
 from f2sl.stats.tests import _kernels
-from f2sl.stats.tests.base import OnTables, TableTest, chi_squared_tail, states_of_pairs
+from f2sl.stats.tests.base import (
+    SAMPLES_PER_CELL,
+    CITest,
+    TableTest,
+    chi_squared_tail,
+    p_values_when_bound,
+)
 
 ROUNDING_UNITS = 1000
-"""Sums of n log n below this many units are treated as zero."""
+"""Sums of n log n below this many units are treated as zero; the dependence of one sample has millions."""
 
 EXCESS = 1e-6
 """Share by which a statistic must exceed its critical value, so that rounding does not decide."""
@@ -58,53 +67,83 @@ LEAST_TOGETHER = 500
 
 
 @dataclass(frozen=True)
-class G2Statistic:
-    """Formula for G2 and its degrees of freedom."""
+class X2Statistic:
+    """Formula for X2 and its degrees of freedom.
 
-    table: LogTable
+    With missing values only a counted table tells how many samples it has; with fewer than `samples_per_cell`
+    for each cell its statistic is NaN.
+    """
+
+    samples_per_cell: float = 0.0
 
     def __call__(self, tables: Tables) -> Floats:
         """Return both for each table."""
         k_x, k_y = states_of_pairs(tables)
-        statistic, freedom = np.empty(len(k_x)), np.empty(len(k_x), np.int64)
-        _kernels.g2_tests(
-            tables.counts,
-            tables.cell_start,
-            k_x,
-            k_y,
-            self.table.entries,
-            LOGARITHMS,
-            self.table.unit,
-            statistic,
-            freedom,
-        )
-        return np.column_stack([self.without_rounding(statistic), freedom])
+        found = np.empty((2, len(k_x)))
+        # X2 is at most N (min(k_x, k_y) - 1), and no table has more than N cells: below N^1.5.
+        unit = 2.0 ** (math.ceil(1.5 * math.log2(tables.n_rows + 1)) - 61)
+        _kernels.x2_tests(tables.counts, tables.cell_start, k_x, k_y, unit, *found)
+        return of_enough_rows(tables, self.samples_per_cell, found)
 
-    def of_planes(self, tables: PlaneTables, samples_per_cell: float = 0.0) -> Floats:
+
+@dataclass(frozen=True)
+class G2Statistic:
+    """Formula for G2 and its degrees of freedom, from the table of n log n; NaN as in `X2Statistic`."""
+
+    table: LogTable
+    samples_per_cell: float = 0.0
+
+    def __call__(self, tables: Tables) -> Floats:
+        """Return both for each table."""
+        k_x, k_y = states_of_pairs(tables)
+        found = np.empty((2, len(k_x)))
+        logarithms = self.table.entries, LOGARITHMS, self.table.unit
+        _kernels.g2_tests(tables.counts, tables.cell_start, k_x, k_y, *logarithms, *found)
+        self.drop_rounding(found)
+        return of_enough_rows(tables, self.samples_per_cell, found)
+
+    def of_planes(self, tables: PlaneTables) -> Floats:
         """Return both for each table, counted from bit planes together with others of the same condition.
 
-        Where samples may miss variables, `samples_per_cell` says how many a test needs.
+        Learners that need strengths ask in long runs about one target and set: MMHC on pigs with 5,000 rows
+        takes 1.1 instead of 3.4 s. Engines without bit planes hand over whole tables.
         """
-        queries = tables.queries
-        found = np.empty((2, len(queries)))
-        _kernels.g2_of_runs(
-            tables.planes,
-            tables.plane_start,
-            tables.cardinalities,
-            queries.variables.reshape(len(queries), -1),
-            _least_rows(tables, samples_per_cell),
-            samples_per_cell > 0.0,
-            self.table.entries,
-            LOGARITHMS,
-            self.table.unit,
-            *found,
-        )
-        found[0] = self.without_rounding(found[0])
+        found = np.empty((2, len(tables.queries)))
+        how = self.least_rows(tables), self.samples_per_cell > 0.0, self.table.entries, LOGARITHMS
+        _kernels.g2_of_runs(*_planes_and_queries(tables), *how, self.table.unit, found[0], found[1])
+        self.drop_rounding(found)
         return found.T
 
-    def without_rounding(self, statistic: Floats) -> Floats:
+    def least_rows(self, tables: PlaneTables) -> Floats:
+        """Return the number of samples that each test needs; 0 where it is known that there are enough."""
+        if not self.samples_per_cell:
+            return np.zeros(len(tables.queries))
+        return self.samples_per_cell * tables.queries.table_sizes(tables.cardinalities)
+
+    def drop_rounding(self, found: Floats) -> None:
         """Set to 0 what rounding of n log n leaves of exact independence; true differences are larger."""
-        return np.where(statistic < ROUNDING_UNITS * self.table.unit, 0.0, statistic)
+        found[0, found[0] < ROUNDING_UNITS * self.table.unit] = 0.0
+
+
+def states_of_pairs(tables: Tables) -> tuple[Integers, Integers]:
+    """Return the numbers of states of X and Y, the last two variables of each table; tables must be full."""
+    if not tables.full.all():
+        raise ValueError("a test's table has more cells than samples")
+    width = tables.queries.start[1]
+    k_x = tables.cardinalities[tables.queries.variables[width - 2 :: width]]
+    return k_x, tables.cardinalities[tables.queries.variables[width - 1 :: width]]
+
+
+def of_enough_rows(tables: Tables, samples_per_cell: float, found: Floats) -> Floats:
+    """Return statistics and degrees of freedom by table, NaN for those with too few samples for each cell."""
+    if samples_per_cell:  # tables are full
+        found[0, tables.totals < samples_per_cell * np.diff(tables.cell_start)] = np.nan
+    return found.T
+
+
+def _planes_and_queries(tables: PlaneTables) -> tuple[NDArray[np.uint64], Integers, Integers, Integers]:
+    queries = tables.queries.variables.reshape(len(tables.queries), -1)
+    return tables.planes, tables.plane_start, tables.cardinalities, queries
 
 
 class UntilDecided:
@@ -113,19 +152,18 @@ class UntilDecided:
     Returns statistic and degrees of freedom as the test's own formula does, or an infinite statistic where
     part of it was enough for dependence.
 
-    It counts for itself, for speed: counting a stratum and adding its term are one loop over bit planes, so
-    that strata after the last one needed are never counted. Tests that come in long runs are better counted
-    together, to the end. Engines without bit planes hand it whole tables.
+    It counts for itself: counting a stratum and adding its term are one loop over bit planes, so that strata
+    after the last one needed are never counted. PC-stable on alarm with 5,000 rows takes 0.023 instead of
+    0.043 s. Tests that come in long runs are better counted together, to the end. Engines without bit planes
+    hand it whole tables.
     """
 
-    def __init__(self, whole: Any, engine: CountingEngine, alpha: float) -> None:
+    def __init__(self, whole: G2Statistic, engine: CountingEngine, alpha: float) -> None:
         self._whole = whole
-        # Where samples may miss variables, the whole formula says how many samples a test needs.
-        self._statistic: G2Statistic = getattr(whole, "formula", whole)
-        self._samples_per_cell: float = getattr(whole, "samples_per_cell", 0.0)
         self._engine = engine
         self._alpha = alpha
         self._critical = np.array([np.inf])
+        self._order: Integers | None = None
 
     def __reduce__(self) -> tuple[Callable[[TableFormula], TableFormula], tuple[TableFormula]]:
         """Pickle as the plain formula, because engines on other machines count whole tables."""
@@ -133,31 +171,21 @@ class UntilDecided:
 
     def __call__(self, tables: Tables) -> Floats:
         """Compute statistic and degrees of freedom from tables that were counted as a whole."""
-        return np.asarray(self._whole(tables))
+        return self._whole(tables)
 
     def of_planes(self, tables: PlaneTables) -> Floats:
         """Count one stratum after another until part of the statistic is enough; long runs together."""
-        queries, logarithms = tables.queries, self._statistic.table
-        if len(queries) >= LEAST_TOGETHER and len(queries) >= LONG_RUN * _n_runs(queries):
-            return np.asarray(self._whole.of_planes(tables))
-        statistic, freedom = np.empty(len(queries)), np.empty(len(queries), np.int64)
-        _kernels.tests_until_decided(
-            tables.codes,
-            tables.planes,
-            tables.plane_start,
-            tables.cardinalities,
-            queries.variables.reshape(len(queries), -1),
-            self._engine.margin_start,
-            self._by_size,
-            self._enough(queries),
-            _least_rows(tables, self._samples_per_cell),
-            logarithms.entries,
-            LOGARITHMS,
-            logarithms.unit,
-            statistic,
-            freedom,
-        )
-        return np.column_stack([self._statistic.without_rounding(statistic), freedom])
+        whole, asked = self._whole, _planes_and_queries(tables)
+        if len(asked[-1]) >= LEAST_TOGETHER:
+            same = (asked[-1][1:, :-1] == asked[-1][:-1, :-1]).all(axis=1)
+            if len(same) + 1 >= LONG_RUN * (1 + np.count_nonzero(~same)):
+                return whole.of_planes(tables)
+        found = np.empty((2, len(asked[-1])))
+        strata = *self._by_size(tables.plane_start), self._enough(tables.queries), whole.least_rows(tables)
+        logarithms = whole.table.entries, LOGARITHMS, whole.table.unit
+        _kernels.tests_until_decided(*asked, *strata, *logarithms, found[0], found[1])
+        whole.drop_rounding(found)
+        return found.T
 
     def _enough(self, queries: Queries) -> Floats:
         """Return half of a critical G2 by degrees of freedom, in units of the table of n log n.
@@ -178,50 +206,24 @@ class UntilDecided:
             freedom = np.unique(np.ceil(GRID ** np.arange(steps)))
             half = special.gammainccinv(freedom / 2.0, self._alpha) * (1.0 + EXCESS)
             next_larger = np.searchsorted(freedom, np.arange(1, 2 * most))
-            critical = np.append(np.inf, half[next_larger] / self._statistic.table.unit)
+            critical = np.append(np.inf, half[next_larger] / self._whole.table.unit)
             self._critical = critical
         return critical
 
-    @cached_property
-    def _by_size(self) -> Integers:
-        """States of each variable, those with most samples first: these strata contribute most to G2.
+    def _by_size(self, plane_start: Integers) -> tuple[Integers, Integers]:
+        """Return where each variable's planes begin in a list, and the list: those with most samples first.
 
-        Aligned with the engine's margins: those of v begin at ``margin_start[v]``.
+        Large strata contribute most to G2. Variables without planes have none that is meant.
         """
         engine = self._engine
-        owner = np.repeat(np.arange(len(engine.cardinalities)), engine.cardinalities)
-        return np.lexsort((-engine.margins, owner)) - engine.margin_start[owner]
+        if self._order is None:
+            owner = np.repeat(np.arange(len(engine.cardinalities)), engine.cardinalities)
+            by_size = np.lexsort((-engine.margins, owner)) - engine.margin_start[owner]
+            self._order = plane_start[owner] + by_size
+        return engine.margin_start, self._order
 
 
-def _n_runs(queries: Queries) -> int:
-    """Count the runs of tests that differ in their last variable alone; all have as many variables."""
-    differs = np.zeros(len(queries) - 1, np.bool_)
-    for shared in queries.variables.reshape(len(queries), -1)[:, :-1].T:
-        differs |= shared[1:] != shared[:-1]
-    return 1 + int(np.count_nonzero(differs))
-
-
-def _least_rows(tables: PlaneTables, samples_per_cell: float) -> Floats:
-    """Return the number of samples that each test needs; 0 where it is known that there are enough."""
-    if samples_per_cell == 0.0:
-        return np.zeros(len(tables.queries))
-    return samples_per_cell * tables.queries.table_sizes(tables.cardinalities)
-
-
-class G2Test(TableTest):
-    """G2 tests on counted tables, or on bit planes until they are decided."""
-
-    exchangeable = True  # sums of integers
-
-    @cached_property
-    def _until_decided(self) -> UntilDecided:
-        return UntilDecided(self.formula, self.engine, self.alpha)
-
-    def _formula_of_answers(self) -> TableFormula:
-        return self._until_decided
-
-
-class G2(OnTables):
+class G2(CITest):
     """Likelihood-ratio test of states.
 
     Examples
@@ -234,15 +236,46 @@ class G2(OnTables):
     array([ True])
     """
 
-    bound = G2Test
+    p_values = p_values_when_bound
 
-    def formula(self, engine: CountingEngine) -> G2Statistic:
-        """Return the formula for statistic and degrees of freedom."""
-        return G2Statistic(LogTable(engine.n_rows))
+    def bind(
+        self,
+        engine: Any,
+        alpha: float = 0.01,
+        *,
+        without_freedom: str = "independent",
+        samples_per_cell: float | None = None,
+    ) -> TableTest:
+        """Prepare the test to answer questions about an engine's counts."""
+        counts = engine.counts
+        needed = SAMPLES_PER_CELL if samples_per_cell is None else samples_per_cell
+        formula = G2Statistic(LogTable(counts.n_rows), needed if counts.presence.any else 0.0)
+        decided = UntilDecided(formula, counts, alpha)
+        return TableTest(counts, alpha, formula, without_freedom, needed, decided)
 
     def of_pairs(self, engine: Any) -> G2OfPairs:
         """Return the test of all pairs, whose p-values are corrected for their number."""
         return G2OfPairs(engine.counts)
+
+
+class X2(CITest):
+    """Pearson's chi-squared test of states."""
+
+    p_values = p_values_when_bound
+
+    def bind(
+        self,
+        engine: Any,
+        alpha: float = 0.01,
+        *,
+        without_freedom: str = "independent",
+        samples_per_cell: float | None = None,
+    ) -> TableTest:
+        """Prepare the test to answer questions about an engine's counts."""
+        counts = engine.counts
+        needed = SAMPLES_PER_CELL if samples_per_cell is None else samples_per_cell
+        formula = X2Statistic(needed if counts.presence.any else 0.0)
+        return TableTest(counts, alpha, formula, without_freedom, needed)
 
 
 class G2OfPairs:

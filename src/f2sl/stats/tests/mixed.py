@@ -7,7 +7,7 @@ are two models:
 "dg"       degenerate Gaussian (Andrews, Ramsey and Cooper 2019): each state variable becomes a set of
            indicator columns, one for each state but one, and all columns are taken to be jointly normal
 "cg"       conditional Gaussian (Andrews, Ramsey and Cooper 2018): numbers are normal given each
-           configuration of the states (:mod:`f2sl.stats.grouped`)
+           configuration of the states (:mod:`f2sl.stats.conditioning`)
 =========  =====================================================================================
 
 **dg.** With the log determinants of the covariances of Y's columns given Z, and given X and Z,
@@ -33,6 +33,7 @@ the same variance in all states.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,61 +46,60 @@ from f2sl.data.engines import FoundPairs, Queries
 from f2sl.data.mixed.engine import MixedEngine, MixedFormula
 from f2sl.data.moments import DIGITS as MOMENTS_DIGITS
 from f2sl.stats import _kernels
-from f2sl.stats.answers import DEPENDENT, INCONCLUSIVE, INDEPENDENT, Answers
-from f2sl.stats.conditioning import COLLINEAR, LARGEST, QUESTIONS_PER_PIECE, shared_sets
-from f2sl.stats.grouped import GaussianParts, LikelihoodByGroup
+from f2sl.stats.answers import INCONCLUSIVE, Answers
+from f2sl.stats.conditioning import (
+    COLLINEAR,
+    LARGEST,
+    QUESTIONS_PER_PIECE,
+    LikelihoodByGroup,
+    gaussian_parts,
+    shared_sets,
+)
+from f2sl.stats.measures.information import LogTable
 from f2sl.stats.measures.significance import MARGIN
-from f2sl.stats.tests.base import BindingTest, BoundTest, ByCells, chi_squared_tail, strengths
+from f2sl.stats.tests.base import (
+    SAMPLES_PER_CELL,
+    BoundTest,
+    CITest,
+    chi_squared_tail,
+    p_values_when_bound,
+    strengths,
+)
 from f2sl.stats.tests.fisher_z import FisherZ, ZOfPairs
-from f2sl.stats.tests.g2 import G2, G2OfPairs
+from f2sl.stats.tests.g2 import G2, G2OfPairs, G2Statistic
 
 QUESTIONS_AT_ONCE = 1 << 10
 """Questions with samples of their own that one piece of work answers."""
 
 
-class MixedTest(BindingTest):
-    """Base of the tests of states and numbers together."""
+class BoundMixedTest(BoundTest):
+    """Tests of states, of numbers and of both, at the level `alpha`, each with its own method.
 
-    kinds = (MIXED,)
-    requires = "statistics"
-
-    def statistics(
-        self, engine: MixedEngine, x: Integers, y: Integers, given: Integers
-    ) -> tuple[Floats, Floats]:
-        """Return statistic and degrees of freedom of questions about both kinds; NaN if inconclusive."""
-        raise NotImplementedError
-
-    def bind(
-        self,
-        engine: Any,
-        alpha: float = 0.01,
-        *,
-        without_freedom: str = "independent",
-        samples_per_cell: float | None = None,
-    ) -> BoundMixedTest:
-        """Prepare the test to answer questions about an engine's data."""
-        return BoundMixedTest(self, engine, alpha, without_freedom, samples_per_cell)
-
-    def of_pairs(self, engine: Any) -> OfPairs:
-        """Return the test of all pairs, whose p-values are corrected for their number."""
-        return OfPairs(engine)
-
-
-class BoundMixedTest(ByCells):
-    """Tests of states, of numbers and of both, at the level `alpha`, each with its own method."""
+    Parameters
+    ----------
+    statistics : callable
+        From an engine, x, y and given to the statistics and degrees of freedom of questions about both kinds;
+        NaN where inconclusive.
+    engine : MixedEngine
+        Where questions are answered.
+    alpha : float
+        Level of significance.
+    without_freedom, samples_per_cell
+        As in :class:`~f2sl.stats.tests.base.TableTest`.
+    """
 
     engine: MixedEngine
 
     def __init__(
         self,
-        test: MixedTest,
+        statistics: Callable[[MixedEngine, Integers, Integers, Integers], tuple[Floats, Floats]],
         engine: MixedEngine,
         alpha: float,
-        without_freedom: str,
-        samples_per_cell: float | None,
+        without_freedom: str = "independent",
+        samples_per_cell: float | None = None,
     ) -> None:
-        super().__init__(engine, alpha, samples_per_cell)
-        self.test = test
+        super().__init__(engine, alpha, SAMPLES_PER_CELL if samples_per_cell is None else samples_per_cell)
+        self._statistics = statistics
         how: dict[str, Any] = {"without_freedom": without_freedom, "samples_per_cell": samples_per_cell}
         self._of_states: BoundTest = G2().bind(engine, alpha, **how)
         self._of_numbers: BoundTest = FisherZ().bind(engine, alpha)
@@ -112,23 +112,13 @@ class BoundMixedTest(ByCells):
             if test is None:
                 answers = self._ask_both(*asked)
             else:
-                answers = test.ask(*asked, None if enough is None else enough[part])
+                needed = enough if enough is None or len(enough) == 1 else enough[part]
+                answers = test.ask(*asked, needed)
+                self.n_tests += len(answers.answer)
+                self.n_inconclusive += int((answers.answer == INCONCLUSIVE).sum())
             found[part] = answers.answer
             numbers[:, part] = answers.p_value, answers.statistic, answers.strength
-        self._count(found)
         return Answers(found, *numbers)
-
-    def answer(self, x: Integers, y: Integers, given: Integers) -> NDArray[np.int8]:
-        """Answer each question with DEPENDENT, INDEPENDENT or INCONCLUSIVE."""
-        found = np.full(len(x), INCONCLUSIVE, np.int8)
-        for test, part, asked in self._parts(x, y, given):
-            found[part] = self._ask_both(*asked).answer if test is None else test.answer(*asked)
-        self._count(found)
-        return found
-
-    def _count(self, answers: NDArray[np.int8]) -> None:
-        self.n_tests += len(answers)
-        self.n_inconclusive += int((answers == INCONCLUSIVE).sum())
 
     def _parts(
         self, x: Integers, y: Integers, given: Integers
@@ -150,27 +140,32 @@ class BoundMixedTest(ByCells):
 
     def _ask_both(self, x: Integers, y: Integers, given: Integers) -> Answers:
         """Answer questions about both kinds."""
-        answers = np.full(len(x), INCONCLUSIVE, np.int8)
-        numbers = np.full((3, len(x)), np.nan)
-        conclusive = self.reliable(x, y, given)
+        conclusive = self.configurations(given) <= self.max_configurations(x, y)
         if self.engine.any_missing and conclusive.any():
             asked = np.column_stack([given, x, y])[conclusive]
             needed = self.samples_per_cell * self.configurations(asked)
             conclusive[conclusive] = self.engine.complete_rows(asked) >= needed
-        statistic, freedom = self.test.statistics(
-            self.engine, x[conclusive], y[conclusive], given[conclusive]
-        )
+        statistic, freedom = self._statistics(self.engine, x[conclusive], y[conclusive], given[conclusive])
         some = freedom > 0  # not where it is NaN
         conclusive[conclusive] = some
         statistic, freedom = np.maximum(statistic[some], 0.0), freedom[some]
         p_values = chi_squared_tail(statistic, freedom)
-        answers[conclusive] = np.where(p_values > self.alpha, INDEPENDENT, DEPENDENT)
-        numbers[:, conclusive] = p_values, statistic, strengths(statistic, freedom, p_values)
-        return Answers(answers, *numbers)
+        return self.answers(conclusive, (p_values, statistic, strengths(statistic, freedom, p_values)))
 
 
-class DegenerateGaussian(MixedTest):
+class DegenerateGaussian(CITest):
     """Likelihood-ratio test of continuous columns and of states' indicators, taken to be jointly normal."""
+
+    kinds = (MIXED,)
+    p_values = p_values_when_bound
+
+    def bind(self, engine: Any, alpha: float = 0.01, **how: Any) -> BoundMixedTest:
+        """Prepare the test to answer questions about an engine's data."""
+        return BoundMixedTest(self.statistics, engine, alpha, **how)
+
+    def of_pairs(self, engine: Any) -> OfPairs:
+        """Return the test of all pairs, whose p-values are corrected for their number."""
+        return OfPairs(engine)
 
     def statistics(
         self, engine: MixedEngine, x: Integers, y: Integers, given: Integers
@@ -185,7 +180,7 @@ class DegenerateGaussian(MixedTest):
                 asked = (engine.complete_position[part[~own]] for part in (x, y, given))
                 result[:, ~own] = self.statistics(engine.complete, *asked)
             return result[0], result[1]
-        matrix, start = engine.embedded.correlations, engine.embedded.start
+        matrix, start = engine.linear.correlations, engine.linear.start
         found = np.empty((len(x), 4))
 
         def piece(first: int) -> None:
@@ -231,7 +226,7 @@ def _bartlett_statistics(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ConditionalGaussian(MixedTest):
+class ConditionalGaussian(CITest):
     """Likelihood-ratio test of numbers that are normal given each configuration of the states.
 
     Parameters
@@ -241,50 +236,59 @@ class ConditionalGaussian(MixedTest):
     """
 
     weight: float = 5.0
+    kinds = (MIXED,)
+    p_values = p_values_when_bound
+
+    def bind(self, engine: Any, alpha: float = 0.01, **how: Any) -> BoundMixedTest:
+        """Prepare the test to answer questions about an engine's data."""
+        return BoundMixedTest(self.statistics, engine, alpha, **how)
 
     def statistics(
         self, engine: MixedEngine, x: Integers, y: Integers, given: Integers
     ) -> tuple[Floats, Floats]:
         """Return statistic and degrees of freedom; NaN if there are too many configurations."""
         formula = LikelihoodByGroup.on(engine, self.weight)
-        parts = GaussianParts(engine, formula)
         statistic, freedom = np.zeros(len(x)), np.zeros(len(x))
         # All four on the same samples, where some are missing.
         for sign, members, others in ((1, (x, y), ()), (-1, (x,), (y,)), (-1, (y,), (x,)), (1, (), (x, y))):
             also = np.column_stack(others) if others and engine.any_missing else None
-            part = parts.of(np.column_stack([*members, given]), also)
+            sets = np.column_stack([*members, given])
+            part = gaussian_parts(engine, formula, sets, also)
             statistic += sign * part.log_likelihood
             freedom += sign * formula.parameters(part.numbers, part.occurring)
+            for v in members:  # nothing is to be tested where a number does not vary
+                position = (engine.is_number[sets] & (sets < v[:, None])).sum(axis=1)
+                constant = engine.is_number[v] & (np.floor(part.constant / np.exp2(position)) % 2 == 1)
+                freedom[constant] = np.nan
         statistic *= 2.0
         states = ~engine.is_number[x] & ~engine.is_number[y]
-        if states.any() and engine.any_missing:
-            found = _g2_on_own_rows(engine, x[states], y[states], given[states])
+        if states.any():
+            found = _g2_of_states(engine, x[states], y[states], given[states])
             statistic[states] += found[:, 0]
             freedom[states] += found[:, 1]
-        elif states.any():
-            # The probabilities of the states add the G2 of X and Y given the states of Z alone; questions
-            # differ in how many those are.
-            test = G2().bind(engine, samples_per_cell=1.0)
-            n_given = (~engine.is_number[given]).sum(axis=1)
-            for size in np.unique(n_given[states]):
-                some = states & (n_given == size)
-                own = given[some]
-                own = own[~engine.is_number[own]].reshape(len(own), size)
-                answers = test.measure(*(engine.position[v] for v in (x[some], y[some], own)))
-                statistic[some] += answers[0]
-                freedom[some] += answers[1]
         return statistic, freedom
 
 
-def _g2_on_own_rows(engine: MixedEngine, x: Integers, y: Integers, given: Integers) -> Floats:
-    """Return G2 and degrees of freedom of X and Y given the states of Z, on samples with Z's numbers."""
-    counts = engine.binned
-    members = np.where(engine.is_number[given], counts.presence.numbers[given], given)
-    queries = Queries.of_some(np.column_stack([members, x, y]))
+def _g2_of_states(engine: MixedEngine, x: Integers, y: Integers, given: Integers) -> Floats:
+    """Return G2 and degrees of freedom of X and Y given the states of Z, on samples with Z's numbers.
+
+    The probabilities of the states add these to the statistic.
+    """
+    numbers = engine.is_number[given]
+    if engine.any_missing:
+        counts = engine.binned
+        members = np.column_stack([np.where(numbers, counts.presence.numbers[given], given), x, y])
+    else:
+        counts = engine.counts
+        members = np.column_stack(
+            [np.where(numbers, -1, engine.position[given]), engine.position[x], engine.position[y]]
+        )
+    queries = Queries.of_some(members)
     result, sizes = np.empty((len(x), 2)), np.diff(queries.start)
     for size in np.unique(sizes):  # a formula of tests takes queries of one size
         some = sizes == size
-        result[some] = counts.evaluate(queries.where(some), G2().formula(counts), width=2)
+        formula = G2Statistic(LogTable(counts.n_rows))
+        result[some] = counts.evaluate(queries.where(some), formula, width=2)
     return result
 
 

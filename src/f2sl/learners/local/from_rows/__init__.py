@@ -19,15 +19,16 @@ import numpy as np
 from f2sl._arrays import Floats, Integers
 from f2sl.data.memory.engine import LARGEST_REFINING, MemoryEngine
 from f2sl.stats.scores._kernels import LARGEST_EXACT
-from f2sl.stats.scores.dirichlet import COUNTS_REMEMBERED, BDeuOfSets
+from f2sl.stats.scores.tables import BDeuOfSets, terms_for
 
 if TYPE_CHECKING:
     from f2sl.learners.local.from_rows._kernels import Families, Tally
     from f2sl.learners.local.growing import Problems
     from f2sl.stats.scores.sets import SetScores
 
-SIZES_KEPT, FAMILIES_KEPT = 512, 4096
-"""Places in the caches of the kernels, powers of two: 4 MB of terms for each thread, and `GAINS_KEPT`."""
+SIZES_KEPT, FAMILIES_KEPT = 1021, 4096
+"""Places in the caches of the kernels, a prime number and a power of two: at most 8 MB of terms for each
+thread, of which half is used, and `GAINS_KEPT`."""
 
 GAINS_KEPT = 1 << 22
 """Largest number of gains in the cache of families, 32 MB for each thread."""
@@ -149,9 +150,7 @@ class FromRows:
         cells = n_rows * int(self._most)
         return Tally(
             ess=self._formula.equivalent_sample_size,
-            unit=self._formula.unit,
-            sizes=np.zeros(SIZES_KEPT),
-            terms=np.empty((SIZES_KEPT, min(n_rows + 1, COUNTS_REMEMBERED)), np.int64),
+            known=terms_for(SIZES_KEPT, n_rows, self._formula.unit),
             cells=np.zeros(cells, np.int64),
             labels=np.empty(cells, np.int32),
             numbers=np.zeros(cells, np.int32),

@@ -22,7 +22,6 @@ are kept in a direct-mapped cache: a size has one place there, and takes it from
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -33,8 +32,7 @@ from f2sl.learners.local._kernels import sees
 from f2sl.search._kernels import best_order, best_parents, read_off
 from f2sl.search.climbing._kernels import ADD, DELETE, NONE, REVERSE
 from f2sl.search.hill_climbing import MAX_STALL, RELATIVE_TOLERANCE, TABU_LENGTH
-from f2sl.stats.scores._kernels import LARGEST_EXACT, dirichlet_term
-from f2sl.stats.scores.base import UNKNOWN
+from f2sl.stats.scores._kernels import LARGEST_EXACT, Terms, make_room, row_of, term_of
 
 TOO_LARGE = -1
 """Answer of `climb_in_turn` if a family has more configurations than whole floats can count."""
@@ -43,18 +41,14 @@ TOO_LARGE = -1
 class Tally(NamedTuple):
     """Tables and scratch memory for counting, which a thread keeps from call to call.
 
-    ess, unit : equivalent sample size, and the unit of values; sizes : (a power of two,) float64, size whose
-    terms are kept in each place, 0 for none; terms : (len(sizes), counts kept) int64, terms of small weights,
-    `UNKNOWN` until needed; cells : int64, scratch with room for groups times states, zero between calls;
-    labels : int32, as large, scratch of `split`; numbers : int32, as large, zero between calls, and keys :
-    (samples,) int64, scratch of `refine`; rows : (2, samples) int32, pattern of each sample without and with
-    the candidate.
+    ess : equivalent sample size; known : terms of small weights, and the unit of values; cells : int64,
+    scratch with room for groups times states, zero between calls; labels : int32, as large, scratch of
+    `split`; numbers : int32, as large, zero between calls, and keys : (samples,) int64, scratch of `refine`;
+    rows : (2, samples) int32, pattern of each sample without and with the candidate.
     """
 
     ess: float
-    unit: float
-    sizes: Array
-    terms: Array
+    known: Terms
     cells: Array
     labels: Array
     numbers: Array
@@ -81,34 +75,19 @@ class Patterns(NamedTuple):
 
 
 @plain_inner
-def position_of_size(size: float, tally: Tally) -> int:
-    """Return the place of a size in the cache of terms; clear the place if another size has it."""
-    sizes, terms = tally.sizes, tally.terms
-    mantissa, exponent = math.frexp(size)
-    position = (int(mantissa * 1048576.0) * 77 + exponent) & (len(sizes) - 1)
-    if sizes[position] != size:
-        sizes[position] = size
-        for n in range(terms.shape[1]):
-            terms[position, n] = UNKNOWN
-        terms[position, 0] = 0
-    return position
-
-
-@plain_inner
-def term_of(n: int, size: float, own: Array, tally: Tally) -> int:
-    """Return the term of a group of n samples; own : the row of `tally.terms` for the size."""
-    if n < len(own) and own[n] != UNKNOWN:
-        return int64(own[n])
-    return dirichlet_term(n, tally.ess / size, own, tally.unit)
+def row_of_size(size: float, tally: Tally) -> int:
+    """Return the row of the terms of a set of this size, which is valid until the next call."""
+    make_room(tally.known)
+    return row_of(tally.ess / size, tally.known)
 
 
 @plain_inner
 def total(counts: Array, n_groups: int, size: float, tally: Tally) -> int:
     """Return the value of a set of this size from the samples of its groups."""
-    own = tally.terms[position_of_size(size, tally)]
+    row = row_of_size(size, tally)
     value = int64(0)
     for g in range(n_groups):
-        value += term_of(counts[g], size, own, tally)
+        value += term_of(counts[g], row, tally.known)
     return value
 
 
@@ -130,7 +109,7 @@ def split(
     whether groups and counts are changed.
     """
     k, usual, column = patterns.states[v], patterns.usual[v], patterns.columns[v]
-    cells, labels, own = tally.cells, tally.labels, tally.terms[position_of_size(size, tally)]
+    cells, labels, row = tally.cells, tally.labels, row_of_size(size, tally)
     # The cell of a group's usual state counts all samples that leave the group.
     for i in range(patterns.n_unusual[v]):
         p = patterns.unusual[v, i]
@@ -144,11 +123,11 @@ def split(
         key, leaving = g * k + column[p], g * k + usual
         n, gone = cells[key], cells[leaving]
         if n > 0:  # the first pattern of a new group
-            value += term_of(n, size, own, tally)
+            value += term_of(n, row, tally.known)
             cells[key] = cells[leaving] = 0
             left = counts[g] - gone
             if gone > 0:  # and the first that leaves the old one
-                value += term_of(left, size, own, tally) - term_of(counts[g], size, own, tally)
+                value += term_of(left, row, tally.known) - term_of(counts[g], row, tally.known)
             if lasting:
                 counts[g] = left
                 # A group that is used up leaves its number to the first new one.
@@ -533,7 +512,7 @@ def gains_into(
                 above, by_family = split(
                     groups[1], counts[1], by_parents, v, whole, larger, True, patterns, tally
                 )
-                score = float(above - below) * tally.unit
+                score = float(above - below) * tally.known.unit
             if parents[u]:
                 n, own = by_some(parents, u, patterns, tally, groups[2], counts[2])
                 a = total(counts[2], n, own, tally)
@@ -548,7 +527,7 @@ def gains_into(
                 a = split(groups[0], counts[0], by_parents, u, whole, own, False, patterns, tally)[0]
                 whole = total(counts[1], by_family, more, tally)
                 b = split(groups[1], counts[1], by_family, u, whole, more, False, patterns, tally)[0]
-            kept[members[u]] = float(b - a) * tally.unit - score
+            kept[members[u]] = float(b - a) * tally.known.unit - score
         gains[u, v] = kept[members[u]]
     return True
 

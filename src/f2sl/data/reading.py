@@ -11,22 +11,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import pyarrow as pa
 
-from f2sl._arrays import Mask
+from f2sl._arrays import Integers, Mask
 from f2sl._notes import Note
 from f2sl.data.arrow import arrow_column
 from f2sl.data.asked import Reading, chosen_columns, describe_weights
 from f2sl.data.column import CONTINUOUS, DISCRETE, KINDS, Column, codes_of, of_kind
 from f2sl.data.dates import DateReader
-from f2sl.data.digest import MOST_DISTINCT, Coder, Digest, DigestEncoder, DigestSource
+from f2sl.data.digest import MOST_DISTINCT, Coder, Digest, DigestEncoder
 from f2sl.data.files import Agreement, missing_of, own_names, remarks_of, schema_of
 from f2sl.data.formats import Batches, DataFile, naming
-from f2sl.data.frames import rows_by_weight
-from f2sl.data.stream.table import BlockFile, BlockWriter, StreamTable
+from f2sl.data.frames import Source, rows_by_weight
+from f2sl.data.stream import BlockFile, StreamTable
 from f2sl.data.table import Block, Ends
 from f2sl.data.values import RawColumn, Refused, some, without
 from f2sl.errors import DataError
@@ -72,8 +72,8 @@ class Prepared:
 
     `ends` are the smallest and the largest value of each continuous column. `wanted` are the columns that the
     second pass reads, by number: those of the table, others whose missing values drop rows, and last the
-    weights. `positions` says for each column of the table which of `wanted` it is made of, and `readers`
-    converts its dates.
+    weights; `asked` says so. `positions` says for each column of the table which of `wanted` it is made of,
+    and `readers` converts its dates.
     """
 
     columns: tuple[Column, ...]
@@ -84,9 +84,7 @@ class Prepared:
     ends: Ends
     notes: tuple[Note, ...]
     n_rows: int
-    drop_rows: bool
-    weighted: bool
-    na: tuple[str, ...]
+    asked: Asked
 
     @property
     def bytes_of_row(self) -> int:
@@ -97,8 +95,7 @@ class Prepared:
     def converted(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Block]:
         """Yield the kept rows of each batch: codes and numbers side by side."""
         of_states, of_numbers = (of_kind(self.columns, kind) for kind in KINDS)
-        weights = len(self.wanted) - 1 if self.weighted else None
-        for found, n_kept in _kept(batches, self.drop_rows, weights, self.na):
+        for found, n_kept in self.asked.kept_rows(batches):
             kept = [
                 found[index] if reader is None else reader(found[index])
                 for index, reader in zip(self.positions, self.readers, strict=True)
@@ -137,11 +134,9 @@ def read_streamed(
 
     prepared = prepare(scan, asked, schemas, read_column, reading, memory)
     BlockFile.check_space(prepared.n_rows * prepared.bytes_of_row)
-    writer = BlockWriter(prepared.columns, rows)
-    for one in found:
-        for block in prepared.converted(one.batches(prepared.wanted)):
-            writer.append(block.codes, block.numbers)
-    return writer.finish(prepared.ends, memory, prepared.notes)
+    blocks = (block for one in found for block in prepared.converted(one.batches(prepared.wanted)))
+    written = StreamTable.of_blocks(prepared.columns, blocks, rows, prepared.ends, memory)
+    return written.with_notes(*prepared.notes)
 
 
 def _rows_per_block(n_columns: int, memory: int) -> int:
@@ -188,8 +183,43 @@ class Asked:
     @property
     def nothing(self) -> Scan:
         """Return an empty scan."""
-        digests = [Digest(self.drop_rows) for _ in self.columns]
-        return Scan(digests, self.drop_rows, self.weights, self.na)
+        return Scan([Digest(self.drop_rows) for _ in self.columns], self)
+
+    def rows(self, batch: pa.RecordBatch, na_found: set[str]) -> Iterator[tuple[Columns, Mask | None, int]]:
+        """Yield the rows of a batch, repeated by weight, many at a time; those to keep, and their number.
+
+        All are kept if the mask is None. Those of `na` that occur are added to `na_found`.
+        """
+        columns: Columns = []
+        for array in batch.columns:
+            try:
+                column, found = without(arrow_column(array), self.na)
+                na_found |= found
+                columns.append(column)
+            except Refused as refused:
+                columns.append(refused)
+        parts: list[Integers] = [np.arange(len(batch))]
+        if self.weights is not None:
+            try:
+                weight = columns[self.weights]
+                if isinstance(weight, Refused):
+                    raise Refused("weights")
+                rows = rows_by_weight(weight)
+                parts = [rows[i : i + LARGEST_BLOCK] for i in range(0, len(rows), LARGEST_BLOCK)]
+            except Refused as refused:
+                columns[self.weights] = refused
+        for part in parts:
+            own = columns if self.weights is None else _rows_of(columns, part)
+            keep = _complete(own) if self.drop_rows else None
+            yield own, keep, len(part) if keep is None else int(keep.sum())
+
+    def kept_rows(self, batches: Iterable[pa.RecordBatch]) -> Iterator[tuple[list[RawColumn], int]]:
+        """Yield the columns of each batch, with the kept rows and their number."""
+        for batch in batches:
+            for columns, keep, n_kept in self.rows(batch, set()):
+                columns = columns if keep is None else _rows_of(columns, keep)
+                # Nobody asks for those that are refused.
+                yield cast(list[RawColumn], columns), n_kept
 
 
 def scan_file(file: DataFile, rows: int, asked: Asked) -> tuple[Scanned, Scan]:
@@ -215,16 +245,13 @@ def scan_file(file: DataFile, rows: int, asked: Asked) -> tuple[Scanned, Scan]:
 
 @dataclass
 class Scan:
-    """Digest of the rows seen so far; with `drop_rows`, incomplete rows are not kept.
+    """Digest of the rows seen so far: `n_read` counts each once, and `n_rows` as often as its weight says.
 
-    `weights` is the column with the number of rows that each row stands for; `n_read` counts each once.
-    `na_found` are those of `na` that occur.
+    `na_found` are the missing values by name that occur.
     """
 
     digests: list[Digest]
-    drop_rows: bool
-    weights: int | None = None
-    na: tuple[str, ...] = ()
+    asked: Asked
     na_found: set[str] = field(default_factory=set)
     n_read: int = 0
     n_rows: int = 0
@@ -242,77 +269,33 @@ class Scan:
     def add(self, batch: pa.RecordBatch) -> None:
         """Add further rows."""
         self.n_read += len(batch)
-        columns = [_column_or_refusal(array, self.na, self.na_found) for array in batch.columns]
-        for some_rows, n_rows in _written_out(columns, len(batch), self.weights):
-            self._add(some_rows, n_rows, batch.schema.types)
-
-    def _add(self, columns: Sequence[RawColumn | Refused], n_rows: int, types: Sequence[pa.DataType]) -> None:
-        keep = _complete(columns) if self.drop_rows else None
-        self.n_rows += n_rows
-        self.n_kept += n_rows if keep is None else int(keep.sum())
-        for digest, column, dtype in zip(self.digests, columns, types, strict=True):
-            if digest.refused is not None:
-                continue
-            try:
-                if isinstance(column, Refused):
-                    raise column
-                digest.add(column, dtype, keep)
-            except Refused as refused:
-                digest.refused = refused
-
-
-def _column_or_refusal(array: Any, na: Sequence[str], na_found: set[str]) -> RawColumn | Refused:
-    """Read a column without the values that `na` declares missing; add those that occur to `na_found`."""
-    try:
-        column, found = without(arrow_column(array), na)
-    except Refused as refused:
-        return refused
-    na_found |= found
-    return column
+        for columns, keep, n_kept in self.asked.rows(batch, self.na_found):
+            self.n_rows += n_kept if keep is None else len(keep)
+            self.n_kept += n_kept
+            for digest, column, dtype in zip(self.digests, columns, batch.schema.types, strict=True):
+                if digest.refused is not None:
+                    continue
+                try:
+                    if isinstance(column, Refused):
+                        raise column
+                    digest.add(column, dtype, keep)
+                except Refused as refused:
+                    digest.refused = refused
 
 
 Columns = list[RawColumn | Refused]
 
 
-def _written_out(columns: Columns, n_rows: int, weights: int | None) -> Iterator[tuple[Columns, int]]:
-    """Yield rows repeated by weight, many at a time; raise an error for invalid weights."""
-    if weights is None:
-        yield columns, n_rows
-        return
-    try:
-        weight = columns[weights]
-        if isinstance(weight, Refused):
-            raise Refused("weights")
-        rows = rows_by_weight(weight)
-    except Refused as refused:
-        columns[weights] = refused
-        yield columns, n_rows
-        return
-    for first in range(0, len(rows), LARGEST_BLOCK):
-        part = rows[first : first + LARGEST_BLOCK]
-        yield [one if isinstance(one, Refused) else one.rows(part) for one in columns], len(part)
+def _rows_of(columns: Columns, chosen: Integers | Mask) -> Columns:
+    return [one if isinstance(one, Refused) else one.rows(chosen) for one in columns]
 
 
 def _complete(columns: Sequence[RawColumn | Refused]) -> Mask | None:
     """Return the rows without missing values; None if all rows are complete."""
-    missing = [
+    is_missing = [
         column.missing for column in columns if isinstance(column, RawColumn) and column.missing is not None
     ]
-    return ~np.logical_or.reduce(missing) if missing else None
-
-
-def _kept(
-    batches: Iterable[pa.RecordBatch], drop_rows: bool, weights: int | None, na: Sequence[str]
-) -> Iterator[tuple[list[RawColumn], int]]:
-    """Yield the columns of each batch, with the kept rows and their number."""
-    for batch in batches:
-        read = [_column_or_refusal(array, na, set()) for array in batch.columns]
-        for columns, n_rows in _written_out(read, len(batch), weights):
-            keep = _complete(columns) if drop_rows else None
-            if keep is not None:
-                columns = [one if isinstance(one, Refused) else one.rows(keep) for one in columns]
-            # Nobody asks for those that are refused.
-            yield cast(list[RawColumn], columns), n_rows if keep is None else int(keep.sum())
+    return ~np.logical_or.reduce(is_missing) if is_missing else None
 
 
 def prepare(
@@ -329,16 +312,19 @@ def prepare(
     column, part by part, for one that is cut into intervals as a whole.
     """
     agreement = Agreement()
-    for index, schema in schemas:
-        agreement.types(index, schema)
+    for location, schema in schemas:
+        agreement.types(location, schema)
     at = asked.weights
     chosen = [i for i, index in enumerate(asked.positions) if index != at]
     positions = [asked.positions[i] for i in chosen]
     notes = remarks_of(schema for _, schema in schemas)
     if at is not None:
         notes.append(describe_weights(str(reading.weights), scan.n_read, scan.n_rows))
-    source = DigestSource(
-        tuple(asked.names[i] for i in chosen), scan.n_rows, [scan.digests[i] for i in positions]
+    source = Source(
+        tuple(asked.names[i] for i in chosen),
+        scan.n_rows,
+        lambda i: scan.digests[positions[i]].column(),
+        missing=lambda i: scan.digests[positions[i]].n_missing,  # in rows that are not kept as well
     )
     na_found = scan.na_found | missing_of(schema for _, schema in schemas)
     parts = [asked.parts[i] for i in chosen]
@@ -352,17 +338,17 @@ def prepare(
     columns, kept, coders, ends, notes_of_all = encoder.prepare(scan.n_kept, whole_column)
     wanted = list(dict.fromkeys(positions[i] for i in kept))
     position = {index: n for n, index in enumerate(wanted)}
-    if scan.drop_rows:  # what a column that is left out misses drops rows as well
+    if asked.drop_rows:  # what a column that is left out misses drops rows as well
         others = {index for i, index in enumerate(positions) if index not in position and source.n_missing(i)}
         wanted += sorted(others)
     wanted += [] if at is None else [at]
     where, readers = [position[positions[i]] for i in kept], [encoder.readers[i] for i in kept]
-    how = scan.n_kept, scan.drop_rows, at is not None, reading.na
-    return Prepared(columns, wanted, where, readers, coders, ends, notes_of_all, *how)
+    again = replace(asked, weights=None if at is None else len(wanted) - 1)
+    return Prepared(columns, wanted, where, readers, coders, ends, notes_of_all, scan.n_kept, again)
 
 
 def _whole_column(
-    source: DigestSource, n_kept: int, read: Callable[[], Iterable[RawColumn]], memory: int, i: int
+    source: Source, n_kept: int, read: Callable[[], Iterable[RawColumn]], memory: int, i: int
 ) -> RawColumn:
     """Read one column into memory, if it fits."""
     needed = n_kept * BYTES_TO_CUT
@@ -373,11 +359,11 @@ def _whole_column(
             "allowed; allow more with memory=, or round the numbers"
         )
     alike = source.column(i)
-    values, missing = [], []
+    values, is_missing = [], []
     for column in read():
         values.append(column.values.astype(alike.values.dtype))
-        missing.append(np.zeros(len(values[-1]), np.bool_) if column.missing is None else column.missing)
-    joined = np.concatenate(values), some(np.concatenate(missing))
+        is_missing.append(np.zeros(len(values[-1]), np.bool_) if column.missing is None else column.missing)
+    joined = np.concatenate(values), some(np.concatenate(is_missing))
     return RawColumn(alike.form, *joined, unit=alike.unit)
 
 
@@ -392,7 +378,7 @@ def column_of_file(one: Scanned, i: int, asked: Asked) -> Iterator[RawColumn]:
 
 def column_of(batches: Iterable[pa.RecordBatch], i: int, asked: Asked) -> Iterator[RawColumn]:
     """Yield one column of each batch, with the kept rows."""
-    return (columns[i] for columns, _ in _kept(batches, asked.drop_rows, asked.weights, asked.na))
+    return (columns[i] for columns, _ in asked.kept_rows(batches))
 
 
 def _stamp(file: DataFile) -> tuple[int, int]:

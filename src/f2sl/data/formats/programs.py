@@ -1,7 +1,8 @@
-"""Workbooks of office programs: Excel and OpenDocument, by python-calamine.
+"""Files of programs: workbooks, by python-calamine, and files of Stata, SPSS and SAS, by pyreadstat.
 
-Cells can hold anything, such as numbers and "n/a" in one column. So the first sheet is read like the CSV file
-that the office program would save, with all options of text.
+Cells of workbooks (Excel, OpenDocument) can hold anything, such as numbers and "n/a" in one column. So the
+first sheet is read like the CSV file that the office program would save, with all options of text. In files
+of statistics programs labels replace values.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import csv
 import datetime
 import io
+import shutil
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,3 +95,63 @@ def _cell(value: Any) -> str:
     if isinstance(value, float):
         return repr(value).removesuffix(".0")
     return value.isoformat() if isinstance(value, (datetime.date, datetime.time)) else str(value)
+
+
+class Statistics(TableFormat):
+    """Base of these formats; `reader` is pyreadstat's function for one."""
+
+    reader = ""
+
+    def read(self, file: DataFile) -> pa.Table:
+        """Read a whole file into memory."""
+        try:
+            import pyreadstat
+        except ImportError:
+            how = f'to read {self.name} files, pip install "f2sl[files]"'
+            raise FileError(f"{file.location}: {how}, or save it as .csv") from None
+        labelled = {} if self.reader == "read_xport" else {"apply_value_formats": True}
+        try:
+            with tempfile.TemporaryDirectory(prefix="f2sl-") as folder:
+                location = file.location
+                if file.packing is not None:
+                    location = Path(folder) / f"unpacked{self.suffixes[0]}"
+                    with file.open() as stream, location.open("wb") as unpacked:
+                        shutil.copyfileobj(stream, unpacked)
+                frame, _ = getattr(pyreadstat, self.reader)(str(location), **labelled)
+            return pa.Table.from_pandas(frame, preserve_index=False)
+        except Exception as error:  # each kind of damage has an exception of its own
+            raise FileError(f"{file.location}: not a valid {self.name} file ({first_line(error)})") from None
+
+
+class Stata(Statistics):
+    """Stata."""
+
+    name = "Stata"
+    suffixes = (".dta",)
+    reader = "read_dta"
+
+
+class SPSS(Statistics):
+    """SPSS."""
+
+    name = "SPSS"
+    suffixes = (".sav", ".zsav")
+    first_bytes = (b"$FL2", b"$FL3")
+    reader = "read_sav"
+
+
+class SAS(Statistics):
+    """SAS data sets."""
+
+    name = "SAS"
+    suffixes = (".sas7bdat",)
+    reader = "read_sas7bdat"
+
+
+class SASTransport(Statistics):
+    """SAS transport files."""
+
+    name = "SAS transport"
+    suffixes = (".xpt", ".xport")
+    first_bytes = (b"HEADER RECORD*******LIB",)
+    reader = "read_xport"

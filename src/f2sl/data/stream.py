@@ -8,30 +8,34 @@ ends, even after a crash. TMPDIR names the folder of such files.
 
 from __future__ import annotations
 
+import operator
 import shutil
 import tempfile
 import weakref
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from threading import Lock
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from f2sl._arrays import Floats, Integers
-from f2sl._constants import AUTO
-from f2sl._notes import Note
+from f2sl._arrays import Integers
+from f2sl._threads import Threads, resolve_jobs
 from f2sl.data.column import CONTINUOUS, DISCRETE, Column, codes_of, of_kind, positions_of
 from f2sl.data.memory.table import MemoryTable
-from f2sl.data.table import Arrays, Ends, Summand, Table, WholeColumn, closed_table
-from f2sl.data.table import Block as Rows
+from f2sl.data.table import Arrays, Block, BlockTable, Counted, Ends, Summand, WholeColumn, closed_table
 from f2sl.errors import FileError
 
 if TYPE_CHECKING:
-    from f2sl.data.stream.engine import StreamEngine
+    from f2sl.data.blocks import BlockEngine
 
-Block = npt.NDArray[Any]
+Rows = npt.NDArray[Any]
+
+SHARE_FOR_TABLES = 0.5
+"""Share of the memory limit for tables; blocks of rows take less than the rest."""
 
 
 class BlockFile:
@@ -62,11 +66,11 @@ class BlockFile:
     @staticmethod
     def check_space(needed: int) -> None:
         """Raise an error if the disk has too little free space."""
-        position = tempfile.gettempdir()
-        free = shutil.disk_usage(position).free
+        folder = tempfile.gettempdir()
+        free = shutil.disk_usage(folder).free
         if needed > free:
             raise FileError(
-                f"{position}: temporary files need {needed / 1e9:,.2f} GB, but only {free / 1e9:,.2f} GB "
+                f"{folder}: temporary files need {needed / 1e9:,.2f} GB, but only {free / 1e9:,.2f} GB "
                 "are free; free some space, or set TMPDIR to a folder on another disk"
             )
 
@@ -75,7 +79,7 @@ class BlockFile:
         """Number of blocks."""
         return -(-self.n_rows // self.rows_per_block)
 
-    def append(self, rows: Block) -> None:
+    def append(self, rows: Rows) -> None:
         """Add rows of the table, given as a matrix with a row for each variable."""
         done = 0
         while done < rows.shape[1]:
@@ -97,7 +101,7 @@ class BlockFile:
         self.n_rows += self._n_pending
         self._n_pending = 0
 
-    def _put(self, values: Block) -> None:
+    def _put(self, values: Rows) -> None:
         """Write at the current position of the file."""
         content = np.ascontiguousarray(values).data.cast("B")
         try:
@@ -109,7 +113,7 @@ class BlockFile:
                 "free some space, or set TMPDIR to a folder on another disk"
             ) from None
 
-    def with_rows(self, changed: Iterable[tuple[int, Block]]) -> BlockFile:
+    def with_rows(self, changed: Iterable[tuple[int, Rows]]) -> BlockFile:
         """Return a copy in which some variables have other values: their numbers, each with all its rows."""
         self.check_space(self.n_rows * self.n_variables * self.dtype.itemsize)
         copy = BlockFile(self.n_variables, self.dtype, self.rows_per_block)
@@ -123,7 +127,7 @@ class BlockFile:
                 copy._put(part.astype(self.dtype))
         return copy
 
-    def read(self, block: int, variables: Sequence[int] | Integers) -> Block:
+    def read(self, block: int, variables: Sequence[int] | Integers) -> Rows:
         """Read some variables' rows of a block; several threads may."""
         self.check_open()
         first = block * self.rows_per_block
@@ -160,33 +164,22 @@ def _runs(variables: Sequence[int] | Integers) -> list[tuple[int, int, int]]:
     return list(zip(borders.tolist(), numbers[borders].tolist(), lengths.tolist(), strict=True))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class StreamTable(Table):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class StreamTable(BlockTable):
     """Table on disk that is read in blocks.
 
     Parameters
     ----------
-    columns, places
-        As in :class:`f2sl.Table`.
     codes, numbers : BlockFile or None
-        Where the rows of the discrete columns, and of numbers, are; None if there are no such columns.
-    margins : tuple of ndarray
-        For each column how often each of its states occurs; empty for numbers.
-    ends, memory, notes, transform
-        As in :class:`f2sl.Table`.
+        Where the rows of the discrete and of the continuous columns are; None if there are no such columns.
+    columns, places, number_ends, counted, memory, notes, transform
+        As in :class:`f2sl.data.table.BlockTable`.
     """
 
     held: ClassVar[str] = "on disk"
 
-    columns: tuple[Column, ...]
     codes: BlockFile | None
     numbers: BlockFile | None
-    positions: Integers
-    margins: tuple[Integers, ...]
-    ends: Ends
-    memory: int = 1 << 28
-    notes: tuple[Note, ...] = ()
-    transform: str = AUTO
 
     @classmethod
     def of_table(cls, table: MemoryTable, rows_per_block: int, memory: int = 1 << 28) -> StreamTable:
@@ -196,12 +189,41 @@ class StreamTable(Table):
         --------
         >>> table = MemoryTable.of_numbers(("b", "a"), [[0.5, 1.5], [2.0, 0.1]])
         >>> streamed = StreamTable.of_table(table, rows_per_block=1).in_name_order()
-        >>> streamed.read(1).tolist()
-        [[0.1], [1.5]]
+        >>> streamed.all_numbers().tolist()
+        [[2.0, 0.1], [0.5, 1.5]]
         """
-        writer = BlockWriter(table.columns, rows_per_block)
-        writer.append(table.codes, table.numbers)
-        return replace(writer.finish(table.ends, memory, table.notes), transform=table.transform)
+        rows = [Block(table.codes, table.numbers)]
+        written = cls.of_blocks(table.columns, rows, rows_per_block, table.ends, memory)
+        return replace(written, notes=table.notes, transform=table.transform)
+
+    @classmethod
+    def of_blocks(
+        cls,
+        columns: tuple[Column, ...],
+        blocks: Iterable[Block],
+        rows_per_block: int,
+        number_ends: Ends,
+        memory: int,
+    ) -> StreamTable:
+        """Write rows that come in blocks of any sizes."""
+        files = [
+            BlockFile(len(own), np.dtype(dtype), rows_per_block) if own else None
+            for own, dtype in (
+                (of_kind(columns, DISCRETE), codes_of(columns)),
+                (of_kind(columns, CONTINUOUS), np.float64),
+            )
+        ]
+        for block in blocks:
+            for file, rows in zip(files, block, strict=True):
+                if file is not None:
+                    file.append(rows)
+        for file in files:
+            if file is not None:
+                file.finish()
+        codes, numbers = files
+        positions = positions_of([column.kind for column in columns])
+        how: Any = {"codes": codes, "numbers": numbers, "memory": memory}
+        return cls(columns=columns, positions=positions, number_ends=number_ends, **how)
 
     @property
     def n_rows(self) -> int:
@@ -217,53 +239,50 @@ class StreamTable(Table):
     def _files(self) -> list[BlockFile]:
         return [file for file in (self.codes, self.numbers) if file is not None]
 
-    def read(self, block: int, variables: Integers | None = None) -> Block:
-        """Return a block's rows of some or all columns of a table of one kind, a row for each column."""
-        [file] = self._files
-        return file.read(block, self.positions if variables is None else self.positions[variables])
+    def read(self, block: int) -> Block:
+        """Read all columns of a block, those of each kind in their order."""
+        files = zip((self.codes, self.numbers), self.positions_of_kinds(), strict=True)
+        found = [None if file is None else file.read(block, positions) for file, positions in files]
+        nothing = np.empty((0, next(rows.shape[1] for rows in found if rows is not None)))
+        codes, numbers = (nothing if rows is None else rows for rows in found)
+        return Block(codes, numbers)
 
-    def column(self, i: int) -> npt.NDArray[Any]:
-        """Return the codes or numbers of one column as an array."""
-        return np.concatenate(list(self.parts_of_column(i)))
-
-    def parts_of_column(self, i: int) -> Iterator[npt.NDArray[Any]]:
-        """Yield one column block by block."""
-        file = self.codes if self.columns[i].kind == DISCRETE else self.numbers
-        assert file is not None
-        return (file.read(block, self.positions[[i]])[0] for block in range(file.n_blocks))
+    def each(self, function: Callable[[int, Block], Any]) -> Iterator[Any]:
+        """Yield what `function` makes of each block, in order."""
+        step = self._files[0].rows_per_block
+        return (function(i * step, self.read(i)) for i in range(self.n_blocks))
 
     def add_up(self, function: Summand) -> Arrays:
-        """Sum what `function` makes of each block."""
-        total = function(self._rows(0))
-        for block in range(1, self.n_blocks):
-            for sums, more in zip(total, function(self._rows(block)), strict=True):
-                sums += more
-        return total
+        """Return the sum of the results of `function` over all blocks of rows."""
+        return reduce(_added, (function(self.read(block)) for block in range(self.n_blocks)))
 
-    def _rows(self, block: int) -> Rows:
-        """Read all columns of a block, those of each kind in their order."""
-        parts = []
-        for kind, file in ((DISCRETE, self.codes), (CONTINUOUS, self.numbers)):
-            positions = self.positions[self.of_kind(kind)]
-            parts.append(np.empty((0, 0)) if file is None else file.read(block, positions))
-        return Rows(parts[0], parts[1].astype(np.float64))
+    def totals(
+        self, asked: Iterable[Counted], threads: Threads, advance: Callable[[float], None]
+    ) -> Iterator[Arrays]:
+        """Yield the sums of counts over all blocks; the threads take one block after another."""
+        return (self._total(counted, threads, advance) for counted in asked)
 
-    def rows(self, chosen: Integers) -> Rows:
-        """Return some rows, given by their positions in ascending order."""
-        step = self._files[0].rows_per_block
-        parts = []
-        for block in np.unique(chosen // step).tolist():
-            own = chosen[chosen // step == block] - block * step
-            codes, numbers = self._rows(block)
-            parts.append(
-                (codes[:, own] if codes.size else codes, numbers[:, own] if numbers.size else numbers)
-            )
-        codes, numbers = (np.concatenate(some, axis=1) for some in zip(*parts, strict=True))
-        return Rows(codes, numbers)
+    def _total(self, counted: Counted, threads: Threads, advance: Callable[[float], None]) -> Arrays:
+        own, left = self.select(counted.used.tolist()), deque(range(self.n_blocks))
+        turn, sums = Lock(), list[Arrays]()
 
-    def all_numbers(self) -> Floats:
-        """Return a continuous table as one array, one row for each column."""
-        return np.concatenate([self.read(i).astype(np.float64) for i in range(self.n_blocks)], axis=1)
+        def work(_: int) -> None:
+            while left:
+                try:
+                    block = left.popleft()
+                except IndexError:  # another thread has taken the last
+                    return
+                counts = counted.count(own.read(block))
+                with turn:
+                    sums[:] = [_added(sums[0], counts) if sums else counts]
+                    advance(1.0 / self.n_blocks)
+
+        try:
+            for _ in threads.map(work, range(min(threads.n_threads, counted.most_threads))):
+                pass
+        finally:
+            left.clear()  # after an error or Ctrl-C, the other threads end with the blocks they have
+        return sums[0]
 
     def select(self, variables: Sequence[int]) -> StreamTable:
         """Return some of the columns, in this order, as a table of their own on the same blocks."""
@@ -272,21 +291,15 @@ class StreamTable(Table):
             chosen,
             codes=self.codes if DISCRETE in chosen.kinds or not chosen.kinds else None,
             numbers=self.numbers if CONTINUOUS in chosen.kinds or not chosen.kinds else None,
-            margins=tuple(self.margins[i] for i in variables),
         )
 
-    def _codes_as_numbers(self) -> StreamTable:
-        columns = tuple(Column(name, CONTINUOUS) for name in self.names)
-        margins = (np.empty(0, np.int64),) * self.n_variables
-        return replace(self, columns=columns, codes=None, numbers=self.codes, margins=margins)
-
-    def recoded(self, columns: tuple[Column, ...], function: Callable[[Rows], Block]) -> StreamTable:
-        """Return a discrete table on disk, whose codes `function` makes of each block."""
-        writer = BlockWriter(columns, self._files[0].rows_per_block)
-        for block in range(self.n_blocks):
-            writer.append(function(self._rows(block)), np.empty((0, 0)))
-        unknown = np.empty(len(columns))
-        return writer.finish((unknown, unknown), self.memory, ())
+    def converted(
+        self, columns: tuple[Column, ...], function: Callable[[Block], Block], ends: Ends | None = None
+    ) -> StreamTable:
+        """Return a table on disk of the blocks that `function` makes."""
+        made = self.each(lambda _, block: function(block))
+        unknown = np.empty(len(columns)), np.empty(len(columns))
+        return self.of_blocks(columns, made, self._files[0].rows_per_block, ends or unknown, self.memory)
 
     def with_numbers(
         self, chosen: Sequence[int], function: WholeColumn, ends: Ends, n_jobs: int | None = None
@@ -298,22 +311,23 @@ class StreamTable(Table):
             for part, numbers in self.numbers_of(chosen)
             for i, values in zip(part, numbers, strict=True)
         )
-        low, high = (end.copy() for end in self.ends)
-        low[chosen], high[chosen] = ends
-        return replace(self, numbers=self.numbers.with_rows(changed), ends=(low, high))
+        return replace(
+            self, numbers=self.numbers.with_rows(changed), number_ends=self._ends_with(chosen, ends)
+        )
 
     def release(self) -> None:
-        """Free the numbers; the states stay."""
-        if self.numbers is not None:
-            self.numbers.close()
+        """Free the numbers, or the states of a table without numbers."""
+        self._files[-1].close()
 
-    def counting_engine(self, n_jobs: int | None = None) -> StreamEngine:
+    def counting_engine(self, n_jobs: int | None = None) -> BlockEngine:
         """Open the engine that counts a discrete table."""
-        from f2sl.data.stream.engine import StreamEngine
+        from f2sl.data.blocks import BlockEngine
 
         for file in self._files:
             file.check_open()
-        return StreamEngine(self, n_jobs)
+        # Each thread has its block's tables beside the sums, and the formula takes about as much once more.
+        at_once = 8 * (resolve_jobs(n_jobs) + 3)
+        return BlockEngine(self, n_jobs, max(1, int(SHARE_FOR_TABLES * self.memory / at_once)))
 
     def close(self) -> None:
         """Release the space on disk."""
@@ -321,49 +335,6 @@ class StreamTable(Table):
             file.close()
 
 
-class BlockWriter:
-    """Writer of codes and numbers side by side, which also counts the states."""
-
-    def __init__(self, columns: tuple[Column, ...], rows_per_block: int) -> None:
-        self._columns = columns
-        self._of_states = of_kind(columns, DISCRETE)
-        self._margins = [np.zeros(len(column.states), np.int64) for column in columns]
-        held = (self._of_states, codes_of(columns)), (of_kind(columns, CONTINUOUS), np.float64)
-        self._files = [
-            BlockFile(len(own), np.dtype(dtype), rows_per_block) if own else None for own, dtype in held
-        ]
-
-    def append(self, codes: Block, numbers: Block) -> None:
-        """Add rows of the table: a matrix for the columns of each kind, with a row for each column."""
-        for i, row in zip(self._of_states, codes, strict=True):
-            own = self._margins[i]
-            own += np.bincount(row, minlength=len(own))[: len(own)]  # without missing values
-        for file, rows in zip(self._files, (codes, numbers), strict=True):
-            if file is not None:
-                file.append(rows)
-
-    def finish(self, ends: Ends, memory: int, notes: tuple[Note, ...]) -> StreamTable:
-        """Write the remaining rows; `ends` are those of numbers; those of codes follow from the counts."""
-        for file in self._files:
-            if file is not None:
-                file.finish()
-        low, high = (end.copy() for end in ends)
-        if self._of_states:
-            occurring = ends_of([self._margins[i] for i in self._of_states])
-            low[self._of_states], high[self._of_states] = occurring
-        codes, numbers = self._files
-        positions, margins = positions_of([column.kind for column in self._columns]), tuple(self._margins)
-        return StreamTable(self._columns, codes, numbers, positions, margins, (low, high), memory, notes)
-
-
-def ends_of(margins: Sequence[Integers]) -> Ends:
-    """Find the smallest and the largest code that occurs of each variable.
-
-    Examples
-    --------
-    >>> low, high = ends_of([np.array([0, 3, 1])])
-    >>> low.tolist(), high.tolist()
-    ([1.0], [2.0])
-    """
-    ends = np.array([np.flatnonzero(counts)[[0, -1]] for counts in margins], np.float64)
-    return ends[:, 0], ends[:, 1]
+def _added(total: Arrays, more: Arrays) -> Arrays:
+    """Add the results of one more block, in place."""
+    return tuple(map(operator.iadd, total, more))

@@ -1,1 +1,0 @@
-"""Tables on disk that are read in blocks of rows, and counting them."""
