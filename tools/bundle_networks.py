@@ -17,8 +17,8 @@ from pathlib import Path
 from f2sl._constants import STAND_IN
 from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.bundled import REPOSITORY, load_network, size_of
-from f2sl.network.files import pack_gzip, read_network
-from f2sl.network.formats.bif_writer import write_bif
+from f2sl.network.formats import pack_gzip, read_network
+from f2sl.network.formats.bif_file import write_bif
 
 TARGET = Path(__file__).parent.parent / "src" / "f2sl" / "network" / "bundled"
 HEADER = (

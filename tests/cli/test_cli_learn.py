@@ -89,7 +89,7 @@ def test_the_summary_as_json(csv, truth, tmp_path):
     assert list(told) == [
         *("algorithm", "options", "data", "rows", "variables", "states", "edges", "isolated", "strongest"),
         *("tests", "inconclusive", "score", "dag", "complete", "timings", "notes", "out"),
-        *("picture", "page", "comparison", "graph", "weakly_decided"),
+        *("picture", "page", "comparison", "graph", "weakly_decided", "either_way"),
     ]
     assert told["algorithm"] == "f2sl-c"
     assert told["options"]["alpha"] == 0.01
@@ -188,6 +188,7 @@ def test_directions_that_the_data_do_not_decide_are_told_as_open(csv, tmp_path, 
     assert told["edges"] == {"directed": 2, "undirected": 1}
     assert told["graph"] == {"directed": [["a", "c"], ["b", "c"]], "undirected": [["e", "f"]]}
     assert told["weakly_decided"] == []
+    assert told["either_way"] is None
     directions = re.findall(r"^\w -?>? ?\w +[\d.]+ +(.*?)$", printed, re.MULTILINE)
     assert [words.strip() for words in directions] == ["decided", "decided", "either way"]
 
@@ -208,6 +209,8 @@ def test_the_dag_is_shown_saved_and_drawn_if_asked_for(csv, tmp_path, capsys):
     told = json.loads(capsys.readouterr().out)
     assert told["edges"] == {"directed": 3, "undirected": 0}
     assert told["graph"] == {"directed": [list(edge) for edge in dag.directed_edges], "undirected": []}
+    open_ones = [shown.split(" -> ") for shown, words in directions if words.strip() == "either way"]
+    assert told["either_way"] == open_ones
 
 
 def test_python_and_the_shell_save_the_same(csv, tmp_path):

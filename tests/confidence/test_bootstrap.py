@@ -390,10 +390,10 @@ def test_replicates_of_another_run_are_refused(tmp_path):
     f2sl.bootstrap(ASIA, "f2sl-c", 2, n_jobs=1, out=out)
     before = out.read_bytes()
     for data, learner, random_state, told in (
-        (ASIA, "f2sl-c", 1, "seed was 0 and is now 1"),
+        (ASIA, "f2sl-c", 1, "random_state was 0 and is now 1"),
         (ASIA.iloc[:400], "f2sl-c", 0, "the table has other columns, rows or values"),
         (ASIA, "pc-stable", 0, "learner was F2SLc and is now PCStable"),
-        (ASIA, f2sl.F2SLc(alpha=0.2), 1, "seed was 0 and is now 1; alpha was 0.01 and is now 0.2"),
+        (ASIA, f2sl.F2SLc(alpha=0.2), 1, "random_state was 0 and is now 1; alpha was 0.01 and is now 0.2"),
     ):
         with pytest.raises(
             OptionError, match=f"^cannot resume: .*c.json belongs to another run: {told}; give the same"

@@ -30,7 +30,7 @@ from cli_process import small_table, write_csv
 from f2sl._extensions import load_extensions
 from f2sl.data.formats import FORMATS as TABLE_FORMATS
 from f2sl.graph import FormatError, add_format, save_graph
-from f2sl.graph.io import FORMATS as GRAPH_FORMATS
+from f2sl.graph.formats import FORMATS as GRAPH_FORMATS
 from f2sl.learners.local.base import LOCAL
 from f2sl.stats.registries import CI_TESTS, SCORES
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import naive_graph as naive
 from f2sl import Knowledge
 from f2sl.errors import GraphError
-from f2sl.graph import DAG, PDAG, apply_meek_rules, consistent_extension, feedback, meek
+from f2sl.graph import DAG, PDAG, apply_meek_rules, consistent_extension, extension, meek
 from f2sl.graph._arrays import find_cycle, first_topological_order
 from f2sl.graph.cycle_guard import CycleGuard
 from graphs import pdags, shuffled
@@ -188,12 +188,12 @@ def testcycle_guard_refuses_exactly_what_closes_a_cycle(graph, random, start, st
 def test_feedback_orders(graph):
     n, arrows = graph.n_nodes, graph.directed_array
     assert (find_cycle(n, arrows) is None) == nx.is_directed_acyclic_graph(graph.to_networkx())
-    exact = feedback.without_cycles(n, arrows)
+    exact = extension.without_cycles(n, arrows)
     nodes = list(range(n))
     assert (exact != arrows).any(axis=1).sum() == naive.fewest_turned(
         nodes, [tuple(r) for r in arrows.tolist()]
     )
-    order = feedback._greedy_order(nodes, [tuple(r) for r in arrows.tolist()])
+    order = extension._greedy_order(nodes, [tuple(r) for r in arrows.tolist()])
     assert sorted(order) == nodes
 
 
@@ -202,7 +202,7 @@ def test_up_to_eight_nodes_as_few_arrows_turn_as_can():
     arrows = np.array(
         [(0, 7), (1, 3), (2, 1), (2, 5), (3, 0), (4, 1), (5, 1), (6, 2), (6, 4), (7, 1), (7, 6)]
     )
-    assert (feedback.without_cycles(8, arrows) != arrows).any(axis=1).sum() == 1
+    assert (extension.without_cycles(8, arrows) != arrows).any(axis=1).sum() == 1
 
 
 def test_large_components_are_settled_greedily():
@@ -212,7 +212,7 @@ def test_large_components_are_settled_greedily():
     chosen = rng.random(len(a)) < 0.2
     turned = rng.random(len(a)) < 0.1
     arrows = np.stack((np.where(turned, b, a), np.where(turned, a, b)), axis=1)[chosen]
-    free = feedback.without_cycles(n, arrows)
+    free = extension.without_cycles(n, arrows)
     assert len(first_topological_order(n, free)) == n
     lost = int((free != arrows).any(axis=1).sum())
     assert 0 < lost < 0.2 * len(arrows)

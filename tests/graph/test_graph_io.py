@@ -19,7 +19,7 @@ from f2sl import Knowledge
 from f2sl.errors import F2SLError, FileError, GraphError
 from f2sl.graph import DAG, PDAG, check_writable, load_graph, save_graph, write_atomically
 from f2sl.graph.atomic import claimed
-from f2sl.graph.io import FORMATS
+from f2sl.graph.formats import FORMATS, gml_file
 from graphs import ASIA, pdags
 from marks import examples
 
@@ -210,6 +210,34 @@ def test_csv_lists_isolated_nodes_as_rows(tmp_path):
     assert (tmp_path / "g.csv").read_text() == expected
 
 
+@pytest.mark.parametrize("suffix", [".json", ".dot", ".graphml", ".gml", ".dagitty"])
+@pytest.mark.parametrize("kind", [PDAG, DAG])
+def test_files_keep_which_directions_are_only_weakly_decided(tmp_path, suffix, kind):
+    edges = [("a", "c"), ("b", "c"), ("c", "d")]
+    graph = kind(["d", "a", "b", "c", "e"], edges, weights={("c", "d"): 0.25})
+    graph.weak = frozenset([("c", "d"), ("a", "c")])
+    again = round_trip(graph, suffix)
+    assert_same(again, graph)
+    assert again.weak == graph.weak
+    assert round_trip(kind(graph.nodes, edges), suffix).weak == frozenset()
+
+
+def test_networkx_knows_which_directions_are_only_weakly_decided():
+    graph = PDAG(["a", "b", "c"], [("a", "b")], [("b", "c")])
+    graph.weak = frozenset([("a", "b")])
+    theirs = graph.to_networkx()
+    assert nx.get_edge_attributes(theirs, "weak") == {("a", "b"): True}
+    assert PDAG.from_networkx(theirs).weak == graph.weak
+
+
+def test_gml_by_others(tmp_path):
+    text = 'graph [\n node [ id 0 label "e 1e5" ]\n node [ id 1 label "b" ]\n node [ id 2 ]\n'
+    text += " edge [ source 0 target 1 weight 1e-05 ]\n edge [ source 1 target 2 weight -3 ]\n]\n"
+    graph = load_graph(written(tmp_path, "g.gml", text))
+    assert graph.undirected_edges == [("e 1e5", "b"), ("b", "2")]
+    assert graph.weights == {("e 1e5", "b"): 1e-5, ("b", "2"): -3.0}
+
+
 def written(tmp_path, name, text):
     path = tmp_path / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
@@ -315,13 +343,15 @@ BROKEN = [
     ("g.dot", "digraph { a } digraph { b }", "the end of the file"),
     ("g.dot", "digraph " + "{" * 5000, "nested too deeply"),
     ("g.dot", "digraph { a -> b; a -> b [dir=none] }", "given twice"),
-    ("g.gml", "graph [ node [ id 1 ]", "ends too early"),
-    ("g.gml", 'graph [\nnode [ label "a ] ]', "line 2: a string is not closed"),
-    ("g.gml", "graph [ edge [ source 1 target 2 ] ]", "line 1: the source of an edge is '1'"),
-    ("g.gml", "graph ]", "does not belong"),
-    ("g.gml", "[ 1 ]", "where a key should be"),
-    ("g.gml", "Version 1", "no 'graph"),
-    ("g.gml", "graph [ node [ x 1 ] ]", "neither an id nor a label"),
+    ("g.gml", "graph [ node [ id 1 ]", "not GML: expected ']', found EOF"),
+    ("g.gml", 'graph [\nnode [ label "a ] ]', "not GML: a string is not closed"),
+    ("g.gml", "graph [ edge [ source 1 target 2 ] ]", "edge #0 has undefined source 1"),
+    ("g.gml", "graph ]", r"line 1: not GML: expected an int, .* found '\]'"),
+    ("g.gml", "graph [" * 100_000, "nested too deeply"),
+    ("g.gml", "[ 1 ]", r"line 1: not GML: expected EOF, found '\['"),
+    ("g.gml", "Version 1", "contains no graph"),
+    ("g.gml", "graph [ node [ x 1 ] ]", "node #0 has no 'id'"),
+    ("g.gml", "graph [ node 5 ]", "not GML"),
     ("g.gml", 'graph [ node [ id 1 label "a" ] node [ id 2 label "a" ] ]', "twice"),
     ("g.graphml", "<graphml>\n<graph>", "line 2: not XML"),
     ("g.graphml", "<graphml/>", "no <graph>"),
@@ -341,6 +371,15 @@ def test_broken_files_are_refused_in_one_line(tmp_path, name, text, message):
         load_graph(path)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_gml_file_is_refused_before_it_can_fill_the_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(gml_file, "MOST_BYTES", 100)
+    path = written(tmp_path, "g.gml", "graph [ directed 1 ]")
+    assert load_graph(path).n_nodes == 0
+    path.write_text(f"graph [ directed 1 ] # {'x' * 100}")
+    with pytest.raises(FileError, match=r"123 bytes are too many for GML; use \.json"):
+        load_graph(path)
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

@@ -222,7 +222,7 @@ import f2sl
 from f2sl import _ahead
 _ahead.available_cores = lambda: 2
 learner = f2sl.F2SLc()
-_ahead.HELPERS.look()
+_ahead.HELPERS.start()
 helpers = [process.pid for process in _ahead.HELPERS._processes]
 edges = learner.fit(sys.argv[1]).graph_.edges
 print(json.dumps([helpers, list(map(list, edges))]))
@@ -248,7 +248,7 @@ import os, signal
 import f2sl
 from f2sl import _ahead
 _ahead.available_cores = lambda: 2
-_ahead.HELPERS.look()
+_ahead.HELPERS.start()
 print(*[process.pid for process in _ahead.HELPERS._processes], flush=True)
 os.kill(os.getpid(), signal.SIGKILL)
 """

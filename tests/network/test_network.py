@@ -10,7 +10,7 @@ import f2sl
 from f2sl.errors import DataError, GraphError, OptionError
 from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.bundled import NETWORKS, bundled_sizes, size_of
-from f2sl.network.formats.bif_writer import write_bif
+from f2sl.network.formats.bif_file import write_bif
 from f2sl.network.sampling import sample_table
 from naive_network import SPRINKLER
 from network_tools import build

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import f2sl
 from f2sl.errors import F2SLError, FileError, shown, shown_list, unknown_name
 from f2sl.network.bayesian_network import BayesianNetwork
-from f2sl.network.formats.bif_tokens import Tokens, quoted, unquoted
+from f2sl.network.formats.bif_file import Tokens, unquoted, written
 from naive_network import SPRINKLER
 from network_tools import build
 
@@ -180,7 +180,7 @@ def test_round_trip_with_nasty_names(tmp_path_factory, network):
 
 @given(st.text(st.characters(codec="utf-8"), min_size=1))
 def test_a_name_is_one_token(name):
-    tokens = Tokens(f" {quoted(name)} ")
+    tokens = Tokens(f" {written(name)} ")
     assert [unquoted(token) for token in tokens.texts] == [name, ""]
 
 
@@ -395,7 +395,7 @@ def test_tables_are_copied_unless_nobody_can_write_to_them():
 
 @pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
 def test_a_small_file_cannot_unpack_to_all_memory(pack, tmp_path, monkeypatch):
-    monkeypatch.setattr("f2sl.network.files.MOST_UNPACKED", len(PLAIN) + 100)
+    monkeypatch.setattr("f2sl.network.formats.MOST_UNPACKED", len(PLAIN) + 100)
     path = tmp_path / "packed.bif"
     path.write_bytes(pack((PLAIN + "\n" * 100).encode()))
     assert f2sl.load_network(path) == build(SPRINKLER)
@@ -415,7 +415,7 @@ def test_a_small_file_cannot_unpack_to_all_memory(pack, tmp_path, monkeypatch):
 
 
 def test_a_packed_file_that_could_not_be_read_back_is_not_written(tmp_path, monkeypatch):
-    monkeypatch.setattr("f2sl.network.files.MOST_UNPACKED", 100)
+    monkeypatch.setattr("f2sl.network.formats.MOST_UNPACKED", 100)
     for suffix in (".bif.gz", ".bif.xz"):
         with pytest.raises(FileError, match=r"cannot write .*too many to read back.*; use \.bif"):
             build(SPRINKLER).save(tmp_path / f"lawn{suffix}")

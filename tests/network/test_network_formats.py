@@ -7,7 +7,7 @@ import pytest
 
 import f2sl
 from f2sl.errors import FileError
-from f2sl.network.files import FORMATS
+from f2sl.network.formats import FORMATS
 from naive_network import SPRINKLER
 from network_tools import build
 

@@ -156,7 +156,7 @@ def test_places_and_curves_are_those_of_dot(tmp_path):
 @posix_only
 @pytest.mark.parametrize("body", ["exit 1", "echo nonsense", "echo node x", "exec sleep 60"])
 def test_without_an_answer_of_dot_the_places_are_ours(tmp_path, monkeypatch, body):
-    monkeypatch.setattr("f2sl.view.graphviz.SECONDS", 0.2)
+    monkeypatch.setattr("f2sl.view.layers.SECONDS", 0.2)
     arcs = [("a", "b"), ("b", "c"), ("a", "c")]
     widths = dict.fromkeys("abc", 72.0)
     assert lay_out(widths, arcs, stand_in(tmp_path, body)) == lay_out(widths, arcs)

@@ -9,9 +9,9 @@ import typer
 
 from f2sl._options import CATALOGUE
 from f2sl.cli import output
-from f2sl.cli.help import examples, known_names
 from f2sl.cli.knowledge import KNOWLEDGE_FILE
 from f2sl.cli.options import FLAGS, AsJson
+from f2sl.cli.program import examples, known_names
 from f2sl.errors import OptionError, unknown_name
 
 if TYPE_CHECKING:

@@ -10,8 +10,7 @@ import typer
 
 from f2sl.cli import output
 from f2sl.cli.compare import metrics
-from f2sl.cli.files import check_graph_file, check_picture_file, load_any_graph, save_picture
-from f2sl.cli.help import examples
+from f2sl.cli.files import check_outputs, load_any_graph, save_picture
 from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import (
     Algorithm,
@@ -26,6 +25,7 @@ from f2sl.cli.options import (
     with_learner_options,
 )
 from f2sl.cli.output import count
+from f2sl.cli.program import examples
 from f2sl.cli.reading import TableOptions, with_reading_options
 from f2sl.cli.summary import Edge, as_lists, strongest_edges
 from f2sl.errors import Interrupted, printable
@@ -91,10 +91,7 @@ def bootstrap(
     Finished replicates are stored; with --resume an interrupted command continues from them.
     """
     started = time.perf_counter()
-    if picture is not None:
-        check_picture_file(picture, [path for path in (reading.location, out, truth) if path is not None])
-    if out is not None:
-        check_graph_file(out, [path for path in (reading.location, truth) if path is not None])
+    check_outputs([reading.location, truth], graph=out, picture=picture)
     reading.check()
     from f2sl._options import refuse
     from f2sl.confidence.bootstrap import bootstrap as run

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from f2sl.cli import output
-from f2sl.cli.help import examples
 from f2sl.cli.options import AsJson, records, texts
 from f2sl.cli.output import count
+from f2sl.cli.program import examples
 from f2sl.cli.reading import TableOptions, with_reading_options
 from f2sl.errors import DataError, printable
 

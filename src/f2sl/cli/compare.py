@@ -11,8 +11,8 @@ from f2sl._constants import REMARKS
 from f2sl._notes import Note
 from f2sl.cli import output
 from f2sl.cli.files import load_any_graph
-from f2sl.cli.help import examples
 from f2sl.cli.options import AsJson
+from f2sl.cli.program import examples
 from f2sl.errors import printable
 
 if TYPE_CHECKING:

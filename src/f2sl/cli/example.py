@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from f2sl.cli.files import check_graph_file, save_bytes, save_graph
-from f2sl.cli.help import examples
+from f2sl.cli.files import check_outputs, save_bytes, save_graph
 from f2sl.cli.options import Silent
+from f2sl.cli.program import examples
 from f2sl.errors import FileError, OptionError, printable
 
 EXAMPLES = examples(
@@ -36,24 +36,15 @@ def example(
     table, graph = example_path(name), load_example_graph(name)
     if out is None and truth is None:
         raise OptionError("nothing to write: give --out FILE.csv for the table, or --truth FILE.json")
-    if out is not None:
-        _check_table_file(out)
-    if truth is not None:
-        check_graph_file(truth, [] if out is None else [out])
+    if out is not None and out.suffix.lower() != ".csv":
+        raise FileError(f"cannot write {out}: examples are written as CSV; give a name that ends in .csv")
+    check_outputs(other=out, graph=truth)
     if out is not None:
         save_bytes(gzip.decompress(table.read_bytes()), out)
         _tell(quiet, f"wrote {printable(out)}: the table, {graph.n_nodes} variables")
     if truth is not None:
         save_graph(graph, truth)
         _tell(quiet, f"wrote {printable(truth)}: the true graph, {graph.n_edges} edges")
-
-
-def _check_table_file(out: Path) -> None:
-    from f2sl.graph.atomic import check_can_write
-
-    if out.suffix.lower() != ".csv":
-        raise FileError(f"cannot write {out}: examples are written as CSV; give a name that ends in .csv")
-    check_can_write(out)
 
 
 def _tell(quiet: bool, text: str) -> None:

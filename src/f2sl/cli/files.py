@@ -17,51 +17,55 @@ if TYPE_CHECKING:
     from f2sl.network import BayesianNetwork
 
 
-def check_graph_file(path: Path, others: Iterable[Path] = ()) -> None:
-    """Check that a graph can be written to `path`, and that `path` is not one of the `others`."""
-    from f2sl.graph import check_writable
-
-    check_writable(path)
-    check_distinct(path, others)
-
-
-def check_picture_file(path: Path, others: Iterable[Path] = ()) -> None:
-    """Check that a picture can be drawn and written to `path`, and that `path` is not one of the `others`."""
+def check_outputs(
+    used: Iterable[Path | str | None] = (),
+    *,
+    graph: Path | None = None,
+    picture: Path | None = None,
+    page: Path | None = None,
+    other: Path | None = None,
+) -> None:
+    """Check before any work that files can be written; each must be none of the others or of those `used`."""
     from f2sl.graph.atomic import check_can_write
-    from f2sl.view.plot import check_can_draw
 
-    check_can_draw(path)
-    check_can_write(path)
-    check_distinct(path, others)
+    if graph is not None:
+        from f2sl.graph import check_writable
 
+        check_writable(graph)
+    if picture is not None:
+        from f2sl.view.plot import check_can_draw
 
-def check_page_file(path: Path, others: Iterable[Path] = ()) -> None:
-    """Check that a page can be written to `path`, and that `path` is not one of the `others`."""
-    from f2sl.view.page import check_page_file as check
+        check_can_draw(picture)
+        check_can_write(picture)
+    if page is not None:
+        from f2sl.view.page import check_page_file
 
-    check(path)
-    check_distinct(path, others)
-
-
-def check_distinct(path: Path, others: Iterable[Path]) -> None:
-    """Raise an error if a file to write is also used by the same command."""
-    for other in others:
-        same = path.resolve() == other.resolve()
-        with contextlib.suppress(OSError):
-            same = same or path.samefile(other)
-        if same:
-            raise FileError(f"cannot write {path}: this command also uses it as {other}; choose another name")
+        check_page_file(page)
+    if other is not None:
+        check_can_write(other)
+    taken = [Path(path) for path in used if path is not None]
+    for path in (graph, picture, page, other):
+        if path is None:
+            continue
+        for earlier in taken:
+            same = path.resolve() == earlier.resolve()
+            with contextlib.suppress(OSError):
+                same = same or path.samefile(earlier)
+            if same:
+                message = f"this command also uses it as {earlier}; choose another name"
+                raise FileError(f"cannot write {path}: {message}")
+        taken.append(path)
 
 
 def load_any_graph(truth: Path) -> PDAG:
     """Load the graph of a graph file, a network file or a bundled network."""
     from f2sl.graph import load_graph
-    from f2sl.graph.io import is_known
+    from f2sl.graph.formats import is_known
 
     if is_known(truth):
         return load_graph(truth)
     from f2sl.network.bundled import NETWORKS, load_network
-    from f2sl.network.files import suffix_of
+    from f2sl.network.formats import suffix_of
 
     if str(truth) in NETWORKS or suffix_of(truth) or not truth.suffix:
         return load_network(str(truth)).graph
@@ -71,8 +75,8 @@ def load_any_graph(truth: Path) -> PDAG:
 def load_graph_or_network(given: Path) -> Any:
     """Load a network with its tables, a confidence or a graph from a file, or a bundled network."""
     from f2sl.confidence.result import FORMAT, Confidence
+    from f2sl.graph.formats import is_known
     from f2sl.graph.formats.json_file import NETWORK
-    from f2sl.graph.io import is_known
     from f2sl.network.bundled import load_network
 
     if _says(given, FORMAT):

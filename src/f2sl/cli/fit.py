@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
-from f2sl.cli.files import check_distinct, load_any_graph
-from f2sl.cli.help import examples
+from f2sl.cli.files import check_outputs, load_any_graph
 from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import Silent, out_file, texts
 from f2sl.cli.output import count
+from f2sl.cli.program import examples
 from f2sl.cli.reading import TableOptions, with_reading_options
 from f2sl.errors import F2SLError, OptionError, printable
 
@@ -44,12 +44,10 @@ def fit(
     """
     if out is None:
         raise OptionError("nothing to write: give --out FILE.bif")
-    from f2sl.graph.atomic import check_can_write
-    from f2sl.network.files import check_can_save
+    from f2sl.network.formats import check_can_save
 
     check_can_save((), out)
-    check_can_write(out)
-    check_distinct(out, [graph, *([] if reading.location is None else [reading.location])])
+    check_outputs([graph, reading.location], other=out)
     reading.check()
     known = load_any_graph(graph)
     from f2sl.data.column import CONTINUOUS

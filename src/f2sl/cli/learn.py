@@ -9,15 +9,12 @@ import typer
 
 from f2sl.cli import output
 from f2sl.cli.files import (
-    check_graph_file,
-    check_page_file,
-    check_picture_file,
+    check_outputs,
     load_any_graph,
     save_graph,
     save_page,
     save_picture,
 )
-from f2sl.cli.help import examples
 from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import (
     OUTPUT,
@@ -31,6 +28,7 @@ from f2sl.cli.options import (
     texts,
     with_learner_options,
 )
+from f2sl.cli.program import examples
 from f2sl.cli.reading import TableOptions, with_reading_options
 from f2sl.cli.why import command_to_explain
 from f2sl.errors import Interrupted
@@ -91,12 +89,17 @@ def learn(
 
     Options that you leave out take the algorithm's defaults; f2sl algorithms lists them.
     """
-    _check_files(reading, out, picture, page, truth)
+    check_outputs([reading.location, truth], graph=out, picture=picture, page=page)
+    reading.check()
     from f2sl.graph import PDAG, compare
-    from f2sl.graph.io import check_holds
+    from f2sl.graph.formats import check_holds
 
     true_graph = None if truth is None else load_any_graph(truth)
-    learner, algorithm = _learner(algorithm, options, reading.jobs)
+    from f2sl.learners.base import STRUCTURE
+
+    jobs = {} if reading.jobs is None else {"n_jobs": reading.jobs}
+    learner = create_learner(STRUCTURE, algorithm, {**options, **jobs})
+    algorithm = STRUCTURE.resolve(algorithm)
     opened: list[Table] = []
     shares: Distributions | None = None
 
@@ -141,28 +144,3 @@ def learn(
         learned.show()
     elif not learner.complete_:
         output.note_incomplete(texts(learner.notes_))
-
-
-def _check_files(
-    reading: TableOptions,
-    out: Path | None,
-    picture: Path | None,
-    page: Path | None,
-    truth: Path | None,
-) -> None:
-    """Check before any work that all files can be written and read."""
-    if page is not None:
-        check_page_file(page, [path for path in (reading.location, out, picture, truth) if path is not None])
-    if picture is not None:
-        check_picture_file(picture, [path for path in (reading.location, out, truth) if path is not None])
-    if out is not None:
-        check_graph_file(out, [path for path in (reading.location, truth) if path is not None])
-    reading.check()
-
-
-def _learner(algorithm: str, options: dict[str, Any], jobs: int | None) -> tuple[Any, str]:
-    """Create the learner; return also its registered name, of which `algorithm` may be a synonym."""
-    from f2sl.learners.base import STRUCTURE
-
-    options = options if jobs is None else {**options, "n_jobs": jobs}
-    return create_learner(STRUCTURE, algorithm, options), STRUCTURE.resolve(algorithm)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from f2sl._constants import REMARKS, STAND_IN
 from f2sl.cli import output
-from f2sl.cli.help import examples
 from f2sl.cli.options import AsJson
+from f2sl.cli.program import examples
 
 EXAMPLES = examples("f2sl networks", "f2sl networks --json")
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import isnan
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from f2sl.cli import output
-from f2sl.cli.help import examples
 from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import (
     Algorithm,
@@ -22,12 +20,12 @@ from f2sl.cli.options import (
     with_learner_options,
 )
 from f2sl.cli.output import count
+from f2sl.cli.program import examples
 from f2sl.cli.reading import TableOptions, with_reading_options
 from f2sl.cli.summary import reliability
 from f2sl.errors import Interrupted, printable
 
 if TYPE_CHECKING:
-    from f2sl._registry import Registry
     from f2sl.data.table import Table
     from f2sl.learners.local.found import FoundSet, FoundSets
 
@@ -63,7 +61,7 @@ def pc(
 
     Options that you leave out take the algorithm's defaults; f2sl algorithms lists them.
     """
-    run_one_target("pc", OneTarget(reading, target, algorithm, options), as_json=as_json, quiet=quiet)
+    run_one_target("pc", reading, target, algorithm, options, as_json, quiet)
 
 
 @with_learner_options
@@ -80,49 +78,48 @@ def mb(
 
     Options that you leave out take the algorithm's defaults; f2sl algorithms lists them.
     """
-    run_one_target("mb", OneTarget(reading, target, algorithm, options), as_json=as_json, quiet=quiet)
+    run_one_target("mb", reading, target, algorithm, options, as_json, quiet)
 
 
-@dataclass(frozen=True)
-class OneTarget:
-    """Arguments of one call of ``f2sl pc`` or ``f2sl mb``."""
-
-    reading: TableOptions
-    target: str | None
-    algorithm: str
-    options: dict[str, Any]
-
-
-def run_one_target(command: str, asked: OneTarget, *, as_json: bool, quiet: bool) -> None:
+def run_one_target(
+    command: str,
+    reading: TableOptions,
+    target: str | None,
+    algorithm: str,
+    options: dict[str, Any],
+    as_json: bool,
+    quiet: bool,
+) -> None:
     """Learn the set of one variable, or of all, and print it."""
-    asked.reading.check()
+    reading.check()
     from f2sl._threads import note_of_jobs
     from f2sl.data.notes import remarks
+    from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
 
-    registry, noun = _learners_of(command)
-    learner = create_learner(registry, asked.algorithm, asked.options)
-    by = f"by {asked.algorithm} {describe_options(learner)}".rstrip()  # before "auto" is settled
+    registry, noun = (LOCAL, "neighbor") if command == "pc" else (MARKOV_BLANKET, "member")
+    learner = create_learner(registry, algorithm, options)
+    by = f"by {algorithm} {describe_options(learner)}".rstrip()  # before "auto" is settled
     from f2sl.api import find_sets
 
     opened: list[Table] = []
     remarked: list[str] = []
 
     def on_open(table: Table) -> Table:
-        opened.append(asked.reading.noted(table))
-        remarked.extend([*opened[0].notes, *remarks(table), *note_of_jobs(asked.reading.jobs)])
+        opened.append(reading.noted(table))
+        remarked.extend([*opened[0].notes, *remarks(table), *note_of_jobs(reading.jobs)])
         return opened[0]
 
-    what = asked.algorithm, asked.reading.data, asked.target, asked.reading.jobs
+    what = algorithm, reading.data, target, reading.jobs
     with output.progress(quiet):
         try:
-            found = find_sets(learner, *what, asked.reading.options(), on_open=on_open)
+            found = find_sets(learner, *what, reading.options(), on_open=on_open)
         except Interrupted as error:
             found = error.finished
             interrupts.put_off()
     [table] = opened
     notes = [*remarked, *found.notes]
     if as_json:
-        facts = {"target": asked.target, "algorithm": asked.algorithm, "options": learner.get_params()}
+        facts = {"target": target, "algorithm": algorithm, "options": learner.get_params()}
         facts |= {"rows": table.n_rows, "complete": found.complete, "notes": records(notes)}
         facts |= {"tests": found.n_tests, "inconclusive": found.n_inconclusive}
         output.show_json(facts | _as_json(command, found))
@@ -166,10 +163,3 @@ def _show(found: FoundSet | FoundSets, noun: str, unit: str, how: str) -> None:
     rows = [(printable(name), "-" if isnan(s) else f"{s:.4f}") for name, s in found.items()]
     title = f"{printable(found.target)}: {count(len(rows), noun)} {how}"
     output.show(output.columns(title, ("name", unit) if rows else (), rows, right=[1]))
-
-
-def _learners_of(command: str) -> tuple[Registry, str]:
-    """Return the learners of a command, and what it calls a member."""
-    from f2sl.learners.local.base import LOCAL, MARKOV_BLANKET
-
-    return (LOCAL, "neighbor") if command == "pc" else (MARKOV_BLANKET, "member")

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from f2sl.cli.files import check_distinct, load_fitted_network, save_bytes
-from f2sl.cli.help import examples
+from f2sl.cli.files import check_outputs, load_fitted_network, save_bytes
 from f2sl.cli.options import DataFile, Silent, of_reading, out_file
 from f2sl.cli.output import count
+from f2sl.cli.program import examples
 from f2sl.cli.query import Network
 from f2sl.errors import DataError, printable, shown_list
 
@@ -48,11 +48,8 @@ def predict(
     from f2sl.data.open import text_options
 
     if out is not None:
-        from f2sl.graph.atomic import check_can_write
-
         writer_for(out)
-        check_can_write(out)
-        check_distinct(out, [Path(network), Path(data)])
+        check_outputs([network, data], other=out)
     known = load_fitted_network(network)
     rows, _ = read_files(data_files(data, text_options(delimiter=delimiter, encoding=encoding, na=na or ())))
     left_out = [name for name in rows.column_names if name not in (*known.variables, *(drop or ()))]

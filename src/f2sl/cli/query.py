@@ -8,8 +8,8 @@ import typer
 
 from f2sl.cli import output
 from f2sl.cli.files import load_fitted_network
-from f2sl.cli.help import examples
 from f2sl.cli.options import AsJson, records
+from f2sl.cli.program import examples
 from f2sl.errors import OptionError, printable, unknown_name
 
 if TYPE_CHECKING:

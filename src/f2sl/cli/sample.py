@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from f2sl._constants import MISSING_SPELLINGS, REMARKS
-from f2sl.cli.files import check_distinct, load_fitted_network, save_bytes
-from f2sl.cli.help import examples
+from f2sl.cli.files import check_outputs, load_fitted_network, save_bytes
 from f2sl.cli.options import Silent, out_file
 from f2sl.cli.output import count
+from f2sl.cli.program import examples
 from f2sl.errors import OptionError, printable
 
 if TYPE_CHECKING:
@@ -48,12 +48,10 @@ def sample(
     if out is None:
         raise OptionError("nothing to write: give --out FILE.csv")
     from f2sl.data.formats import table_bytes, writer_for
-    from f2sl.graph.atomic import check_can_write
     from f2sl.network.sampling import sample_table, to_arrow
 
     writer_for(out)
-    check_can_write(out)
-    check_distinct(out, [Path(network)])
+    check_outputs([network], other=out)
     drawn_from = load_fitted_network(network)
     table = sample_table(drawn_from, rows, random_state)
     save_bytes(table_bytes(to_arrow(table), out), out)

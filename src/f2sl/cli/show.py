@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from f2sl.cli import output
-from f2sl.cli.files import check_page_file, load_any_graph, load_graph_or_network, save_page
-from f2sl.cli.help import examples
+from f2sl.cli.files import check_outputs, load_any_graph, load_graph_or_network, save_page
 from f2sl.cli.options import Silent, as_written, create_learner, of_reading
+from f2sl.cli.program import examples
 from f2sl.errors import OptionError, printable
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def show(
     """
     if out is None:
         raise OptionError("nothing to write: give --out FILE.html for the page")
-    check_page_file(out, [path for path in (graph, truth, data) if path is not None])
+    check_outputs([graph, truth, data], page=out)
     notes: list[str] = []
     what = load_graph_or_network(graph)
     options: dict[str, Any] = {"title": _title(what, graph)}

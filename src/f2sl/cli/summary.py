@@ -158,6 +158,7 @@ class Learned:
                 "comparison": None if self.comparison is None else self.comparison.as_dict(),
                 "graph": edges,
                 "weakly_decided": weak,
+                "either_way": self._either_way(),
             }
         )
 
@@ -200,6 +201,12 @@ class Learned:
 
     def _notes(self) -> list[str]:
         return [*self.learner.notes_, *([] if self.truth is None else notes_on(self.truth))]
+
+    def _either_way(self) -> list[tuple[str, str]] | None:
+        """Return the directed edges of one DAG that the data do not direct; None if no DAG is shown."""
+        if not self.dag:
+            return None
+        return sorted(set(self.graph.directed_edges).difference(self.learner.graph_.directed_edges))
 
     def _states(self) -> dict[str, int] | None:
         """Return the smallest and largest number of states of a variable; None without states."""

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from f2sl.cli import output
-from f2sl.cli.help import examples
 from f2sl.cli.options import Algorithm, AsJson, Quiet, create_learner, with_learner_options
+from f2sl.cli.program import examples
 from f2sl.cli.reading import TableOptions, with_reading_options
 
 EXAMPLES = examples(

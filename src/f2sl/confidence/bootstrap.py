@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from numbers import Integral
 from os import PathLike
 from pathlib import Path
@@ -29,8 +29,8 @@ from f2sl.data.table import Table
 from f2sl.data.transform import for_learning
 from f2sl.errors import DataError, F2SLError, FileError, Interrupted, OptionError
 from f2sl.graph import check_writable
-from f2sl.graph.io import check_holds
-from f2sl.learners.base import STRUCTURE, StructureLearner
+from f2sl.graph.formats import check_holds
+from f2sl.learners.base import STRUCTURE, StructureLearner, display_for
 from f2sl.learners.resample import BOOTSTRAP, METHODS, SUBSAMPLE, Resampling
 
 HERE = object()
@@ -109,7 +109,7 @@ def bootstrap(
         check_writable(out)
     if reading.get("engine") == "dask":  # the replicates go to the cluster, and not the rows
         reading["engine"], scheduler = "auto", scheduler or HERE
-    with ExitStack() as own, _shown(chosen.verbose):
+    with ExitStack() as own, display_for(chosen.verbose):
         with stage("reading the table"):
             table = open_for(chosen.takes, type(chosen).__name__, data, n_jobs, **reading)
         if not isinstance(data, Table):
@@ -208,11 +208,16 @@ def _asked(learner: StructureLearner, table: MemoryTable, method: str, random_st
     digest = hashlib.blake2b(repr(table.columns).encode(), digest_size=16)
     for part in (table.codes, table.numbers):
         digest.update(part.tobytes())
-    options = {
-        name: value if isinstance(value, (str, int, float, type(None))) else _described(value)
-        for name, value in learner.get_params().items()
-        if name not in ("n_jobs", "verbose")
-    }
+
+    def described(value: Any) -> Any:
+        """Describe a user's object; its own ``repr`` may contain a memory address."""
+        if isinstance(value, (str, int, float, type(None))):
+            return value
+        cls: Any = type(value)
+        return f"{cls.__module__}.{cls.__qualname__}" if cls.__repr__ is object.__repr__ else repr(value)
+
+    params = learner.get_params().items()
+    options = {name: described(value) for name, value in params if name not in ("n_jobs", "verbose")}
     return {
         "f2sl": __version__,
         "learner": type(learner).__name__,
@@ -222,12 +227,6 @@ def _asked(learner: StructureLearner, table: MemoryTable, method: str, random_st
         "rows": table.n_rows,
         "table": digest.hexdigest(),
     }
-
-
-def _described(value: Any) -> str:
-    """Describe a user's object; its own ``repr`` may contain a memory address."""
-    cls: Any = type(value)
-    return f"{cls.__module__}.{cls.__qualname__}" if cls.__repr__ is object.__repr__ else repr(value)
 
 
 def _stored(
@@ -271,12 +270,3 @@ def _runner(
     if jobs == 1:
         return lambda numbers: run_here(resampling, table, numbers)
     return lambda numbers: run_in_processes(resampling, table, numbers, jobs)
-
-
-def _shown(verbose: bool) -> Any:
-    """Show progress on the terminal if `verbose` is true."""
-    if not verbose:
-        return nullcontext()
-    from f2sl._rich import on_terminal
-
-    return on_terminal()

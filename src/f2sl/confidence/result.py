@@ -17,9 +17,10 @@ from f2sl._notes import Note, Use
 from f2sl.confidence.average import averaged_graph, bound_on_false_links, estimated_threshold
 from f2sl.constraints import Constraints
 from f2sl.data.column import ReadAs
-from f2sl.errors import FileError, OptionError
+from f2sl.errors import OptionError
 from f2sl.graph import PDAG, FormatError, save_graph, write_atomically
 from f2sl.graph.formats import json_file
+from f2sl.graph.formats.common import read_file
 from f2sl.knowledge import Knowledge
 from f2sl.learners.resample import SUBSAMPLE, Replicate
 
@@ -276,27 +277,21 @@ class Confidence:
         The confidences are the weights of the graph's edges.
         """
         if Path(path).suffix.lower() == ".json":
-            write_atomically(path, self._as_json())
+            # Beside the averaged graph; pairs are given by number.
+            facts = {
+                "asked": dict(self.asked),
+                "replicates": self.replicates,
+                "finished": _as_ranges(self.done),
+                "ended_early": self.n_incomplete,
+                "threshold": self.threshold,
+                "estimated": self.estimated,
+                "false_links": self.false_links,
+                "notes": [note.to_json() for note in self.notes],
+                "pairs": np.column_stack([self.pairs, self.counts]).tolist(),
+            }
+            write_atomically(path, json_file.write(self.graph, FORMAT, {"confidence": facts}))
         else:
             save_graph(self.graph, path)
-
-    def _as_json(self) -> Iterable[str]:
-        """Yield the text of the file: the averaged graph and the counts."""
-        yield from json_file.write(self.graph, FORMAT, {"confidence": self._facts()})
-
-    def _facts(self) -> dict[str, Any]:
-        """Return the fields of the file other than the averaged graph; pairs are given by number."""
-        return {
-            "asked": dict(self.asked),
-            "replicates": self.replicates,
-            "finished": _as_ranges(self.done),
-            "ended_early": self.n_incomplete,
-            "threshold": self.threshold,
-            "estimated": self.estimated,
-            "false_links": self.false_links,
-            "notes": [note.to_json() for note in self.notes],
-            "pairs": np.column_stack([self.pairs, self.counts]).tolist(),
-        }
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Self:
@@ -307,43 +302,37 @@ class Confidence:
         FileError
             If there is no such file, or it holds something else.
         """
-        try:
-            content = Path(path).read_bytes()
-        except (OSError, ValueError) as error:
-            raise FileError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
-        try:
-            given = json_file.parsed(content, (FORMAT,))
-            nodes = tuple(json_file.read(content).nodes)
-            known = json_file.knowledge_of(given), json_file.read_as_of(given)
-            return cls._of_facts(nodes, given["confidence"], *known)
-        except FormatError as error:
-            raise FileError(f"{path}: {error}") from None
-        except (KeyError, TypeError, ValueError, IndexError) as error:
-            raise FileError(f"{path}: not a confidence of f2sl ({error!r})") from None
+        return read_file(path, cls._of_json)
 
     @classmethod
-    def _of_facts(
-        cls, nodes: tuple[str, ...], facts: Mapping[str, Any], known: Knowledge | None, read: ReadAs | None
-    ) -> Self:
-        rows = np.array(facts["pairs"], np.int64).reshape(-1, 5)
-        if len(rows) and (rows.min() < 0 or rows[:, :2].max() >= len(nodes)):
-            raise ValueError("pairs of unknown variables")
-        done = frozenset(i for first, last in facts["finished"] for i in range(first, last + 1))
-        return cls(
-            nodes,
-            rows[:, :2],
-            rows[:, 2:],
-            len(done),
-            float(facts["threshold"]),
-            bool(facts["estimated"]),
-            dict(facts["asked"]),
-            known,
-            read,
-            tuple(map(Note.from_json, facts["notes"])),
-            int(facts["replicates"]),
-            done,
-            int(facts["ended_early"]),
-        )
+    def _of_json(cls, content: bytes) -> Self:
+        """Return the confidence that a file holds."""
+        given = json_file.parsed(content, (FORMAT,))
+        nodes = tuple(json_file.read(content).nodes)
+        known, read = json_file.knowledge_of(given), json_file.read_as_of(given)
+        try:
+            facts = given["confidence"]
+            rows = np.array(facts["pairs"], np.int64).reshape(-1, 5)
+            if len(rows) and (rows.min() < 0 or rows[:, :2].max() >= len(nodes)):
+                raise ValueError("pairs of unknown variables")
+            done = frozenset(i for first, last in facts["finished"] for i in range(first, last + 1))
+            return cls(
+                nodes,
+                rows[:, :2],
+                rows[:, 2:],
+                len(done),
+                float(facts["threshold"]),
+                bool(facts["estimated"]),
+                dict(facts["asked"]),
+                known,
+                read,
+                tuple(map(Note.from_json, facts["notes"])),
+                int(facts["replicates"]),
+                done,
+                int(facts["ended_early"]),
+            )
+        except (KeyError, TypeError, ValueError, IndexError) as error:
+            raise FormatError(f"not a confidence of f2sl ({error!r})") from None
 
     def __repr__(self) -> str:
         of = "" if self.complete else f" of {self.replicates:,}"

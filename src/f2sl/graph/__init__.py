@@ -13,8 +13,8 @@ True
 from f2sl.graph.atomic import write_atomically
 from f2sl.graph.dag import DAG
 from f2sl.graph.extension import consistent_extension
+from f2sl.graph.formats import add_format, check_writable, load_graph, save_graph
 from f2sl.graph.formats.common import FormatError
-from f2sl.graph.io import add_format, check_writable, load_graph, save_graph
 from f2sl.graph.meek import apply_meek_rules
 from f2sl.graph.metrics import Comparison, Distances, PCComparison, compare, compare_pc
 from f2sl.graph.pdag import PDAG

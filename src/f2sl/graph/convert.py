@@ -1,4 +1,4 @@
-"""Graphs of other libraries: NetworkX graphs, adjacency matrices and causal-learn's graphs.
+"""PDAGs from NetworkX graphs, adjacency matrices and causal-learn's graphs, and to the last.
 
 The first two represent an undirected edge as two opposite arrows, which a PDAG cannot have otherwise. So no
 information is lost in either direction. causal-learn's matrix has the mark at the end i of the edge between i
@@ -15,7 +15,7 @@ import numpy as np
 from f2sl._extensions import imported
 from f2sl.errors import GraphError
 from f2sl.graph._arrays import FloatArray, IntArray
-from f2sl.graph.pdag import PDAG, EdgeRecord
+from f2sl.graph.pdag import PDAG
 
 Graph = TypeVar("Graph", bound=PDAG)
 
@@ -84,48 +84,6 @@ def from_adjacency(graph_type: type[Graph], matrix: Any, nodes: Sequence[str] | 
     return from_arcs(graph_type, nodes, arcs)
 
 
-def to_adjacency(graph: PDAG, sparse: bool) -> Any:
-    """Return the adjacency matrix; see :meth:`PDAG.to_adjacency`."""
-    arcs = _arcs(graph)
-    shape = (graph.n_nodes, graph.n_nodes)
-    if sparse:
-        from scipy.sparse import csr_matrix
-
-        return csr_matrix((np.ones(len(arcs), dtype=np.uint8), (arcs[:, 0], arcs[:, 1])), shape=shape)
-    matrix = np.zeros(shape, dtype=np.uint8)
-    matrix[arcs[:, 0], arcs[:, 1]] = 1
-    return matrix
-
-
-def _arcs(graph: PDAG) -> IntArray:
-    """Return all arcs; an undirected edge gives two opposite ones."""
-    lines = graph.undirected_array
-    return np.concatenate((graph.directed_array, lines, lines[:, ::-1]))
-
-
-def to_networkx(graph: PDAG) -> Any:
-    """Return a ``networkx.DiGraph``; see :meth:`PDAG.to_networkx`.
-
-    Examples
-    --------
-    >>> list(to_networkx(PDAG(["a", "b", "c"], [("a", "b")], [("b", "c")])).edges)
-    [('a', 'b'), ('b', 'c'), ('c', 'b')]
-    """
-    import networkx
-
-    made = networkx.DiGraph()
-    made.add_nodes_from(graph.nodes)
-    lines = graph.undirected_edges
-    made.add_edges_from(graph.directed_edges)
-    made.add_edges_from(lines)
-    made.add_edges_from((b, a) for a, b in lines)
-    for (a, b), weight in (graph.weights or {}).items():
-        made[a][b]["weight"] = weight
-        if made.has_edge(b, a):
-            made[b][a]["weight"] = weight
-    return made
-
-
 def from_networkx(graph_type: type[Graph], graph: Any) -> Graph:
     """Return a graph of type `graph_type`; see :meth:`PDAG.from_networkx`.
 
@@ -142,30 +100,15 @@ def from_networkx(graph_type: type[Graph], graph: Any) -> Graph:
     rows = [(number[a], number[b]) for a, b in graph.edges]
     arcs = np.array(rows, dtype=np.int64).reshape(-1, 2)
     try:
-        weights = np.array([_number(w) for _, _, w in graph.edges(data="weight")], dtype=np.float64)
+        weights = np.array([np.nan if w is None else float(w) for _, _, w in graph.edges(data="weight")])
     except (TypeError, ValueError):
         raise GraphError("an edge attribute 'weight' of the networkx graph is not a number") from None
-    if graph.is_directed():
-        return from_arcs(graph_type, nodes, arcs, weights)
-    return graph_type.from_arrays(nodes, None, arcs, None, weights)
-
-
-def _number(weight: Any) -> float:
-    return float("nan") if weight is None else float(weight)
-
-
-def to_frame(graph: PDAG) -> Any:
-    """Return the edges as a pandas frame, or as a PyArrow table where there is no pandas."""
-    edges = graph.edges
-    columns = {field: [getattr(edge, field) for edge in edges] for field in EdgeRecord._fields}
-    try:
-        import pandas as pd
-    except ImportError:
-        import pyarrow as pa
-
-        kinds = [(field, pa.float64() if field == "weight" else pa.string()) for field in EdgeRecord._fields]
-        return pa.table(columns, schema=pa.schema(kinds))
-    return pd.DataFrame(columns).astype({"weight": float})
+    if not graph.is_directed():
+        return graph_type.from_arrays(nodes, None, arcs, None, weights)
+    found = from_arcs(graph_type, nodes, arcs, weights)
+    weak = {(a, b) for a, b, marked in graph.edges(data="weak") if marked}
+    found.weak = frozenset(weak.intersection(found.directed_edges) if weak else ())
+    return found
 
 
 TAIL, HEAD = -1, 1
@@ -202,7 +145,12 @@ def from_causallearn(graph_type: type[Graph], graph: Any) -> Graph:
     ([('a', 'b')], [('b', 'c')])
     """
     graph = getattr(graph, "G", graph)
-    names = _names_of(graph)
+    if hasattr(graph, "get_node_names"):
+        names = list(graph.get_node_names())
+    elif hasattr(graph, "nodes") and hasattr(graph, "graph"):
+        names = [node.get_name() if hasattr(node, "get_name") else node for node in graph.nodes]
+    else:
+        raise GraphError(f"not a graph of causal-learn, with nodes and a matrix: {type(graph).__name__}")
     marks = np.asarray(getattr(graph, "graph", None))
     if marks.shape != (len(names), len(names)) or marks.dtype.kind not in "iuf":
         raise GraphError(
@@ -221,12 +169,3 @@ def from_causallearn(graph_type: type[Graph], graph: Any) -> Graph:
         raise GraphError(f"edges of a PDAG are -> or -, not {what}{where}")
     arrows = np.concatenate([np.column_stack([a, b])[forward], np.column_stack([b, a])[back]])
     return graph_type.from_arrays(names, arrows, np.column_stack([a, b])[lines])
-
-
-def _names_of(graph: Any) -> list[str]:
-    """Return the names of the nodes of a graph of causal-learn."""
-    if hasattr(graph, "get_node_names"):
-        return list(graph.get_node_names())
-    if not hasattr(graph, "nodes") or not hasattr(graph, "graph"):
-        raise GraphError(f"not a graph of causal-learn, with nodes and a matrix: {type(graph).__name__}")
-    return [node.get_name() if hasattr(node, "get_name") else node for node in graph.nodes]

@@ -110,16 +110,13 @@ class CycleGuard:
                     if child not in ahead and level[child] <= top:
                         ahead.add(child)
                         forth.append(child)
-        self._lift(ahead, top if steps_back <= self._steps else top + 1)
-        return True
-
-    def _lift(self, nodes: set[int], to: int) -> None:
-        """Lift `nodes` to level `to`; they contain all nodes below that level that they lead to."""
-        level, beside = self._level, self._beside
-        lifted = [node for node in nodes if level[node] < to]
+        # Lift what is ahead: it contains all nodes below the new level that it leads to.
+        to = top if steps_back <= self._steps else top + 1
+        lifted = [node for node in ahead if level[node] < to]
         for node in lifted:
-            level[node], beside[node] = to, []
+            level[node], self._beside[node] = to, []
         for node in lifted:
             for child in self._children[node]:
                 if level[child] == to:
-                    beside[child].append(node)
+                    self._beside[child].append(node)
+        return True

@@ -4,6 +4,29 @@ In a *DAG* every edge is directed and no path of arrows leads back to its start.
 are the nodes that can be reached from it along the arrows; its *ancestors* are the nodes that it can be
 reached from. A *topological order* lists every node after its parents. The *Markov blanket* of a node, its
 parents, its children and the other parents of its children, separates it from all other nodes.
+
+**d-separation.** A path between two nodes is *blocked* by a set of observed nodes when it contains
+
+- a *chain* ``a -> m -> b`` or a *fork* ``a <- m -> b`` whose middle is observed, or
+- a *collider* ``a -> m <- b`` where neither the middle nor any of its descendants is observed.
+
+Two sets of nodes are *d-separated* when every path between them is blocked; they are then independent given
+the observed nodes in every distribution that the DAG describes. The search follows the paths outward from one
+side and visits each node at most once from a child and once from a parent, so its time is proportional to the
+edges it meets [1]_.
+
+**Equivalence.** DAGs with the same skeleton and v-structures cannot be told apart by independences. An arrow
+that points the same way in all of them is *compelled*; one that some of them reverse is *reversible*. The
+*CPDAG* draws the compelled ones directed and the reversible ones undirected. Chickering [2]_ labels the
+arrows in one pass over the nodes in topological order; the latest parent of a node decides for all arrows
+into it.
+
+References
+----------
+.. [1] R. D. Shachter. Bayes-ball: the rational pastime. UAI 1998.
+   D. Koller, N. Friedman. Probabilistic Graphical Models. 2009, Algorithm 3.1.
+.. [2] D. M. Chickering. A transformational characterization of equivalent Bayesian
+   network structures. UAI 1995.
 """
 
 from __future__ import annotations
@@ -12,10 +35,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Self
 
+import numpy as np
+
 from f2sl._extensions import imported
 from f2sl.errors import GraphError, unknown_name
-from f2sl.graph._arrays import Adjacency, IntArray, find_cycle, first_topological_order
-from f2sl.graph.d_separation import DSeparation
+from f2sl.graph._arrays import Adjacency, IntArray, adjacency, find_cycle, first_topological_order
 from f2sl.graph.pdag import PDAG
 
 
@@ -79,8 +103,9 @@ class DAG(PDAG):
         return by_name[first_topological_order(self.n_nodes, self._rank[self._directed])]
 
     @cached_property
-    def _separation(self) -> DSeparation:
-        return DSeparation(self._parents.lists(), self._children.lists())
+    def _relatives(self) -> tuple[list[list[int]], list[list[int]]]:
+        """Parents and children of each node."""
+        return self._parents.lists(), self._children.lists()
 
     def topological_order(self) -> list[str]:
         """Return the names, parents before children, the first by name where there is a choice."""
@@ -117,7 +142,7 @@ class DAG(PDAG):
     ) -> bool:
         """Return whether `given` blocks every path between `x` and `y`.
 
-        See :mod:`f2sl.graph.d_separation`.
+        The introduction of :mod:`f2sl.graph.dag` defines it.
 
         Parameters
         ----------
@@ -131,7 +156,24 @@ class DAG(PDAG):
         for a, b in ((0, 1), (0, 2), (1, 2)):
             if shared := sides[a] & sides[b]:
                 raise GraphError(f"{self._nodes[min(shared)]!r} is on two sides of a d-separation")
-        return self._separation.separated(*sides)
+        (x_nodes, y_nodes, known), (parents, children) = sides, self._relatives
+        opened, waiting = set(known), list(known)  # the colliders that are open
+        while waiting:
+            new = set(parents[waiting.pop()]) - opened
+            opened |= new
+            waiting += new
+        # True: came from a child (or starts here); False: came from a parent.
+        todo = [(node, True) for node in x_nodes]
+        seen = set(todo)
+        for node, from_child in todo:  # grows as it is gone through
+            if node in y_nodes:
+                return False
+            steps = [] if node in known else [(child, False) for child in children[node]]
+            if node not in known if from_child else node in opened:
+                steps += [(parent, True) for parent in parents[node]]
+            todo += [step for step in steps if step not in seen]
+            seen.update(steps)
+        return True
 
     def to_dowhy(self, data: Any, treatment: str, outcome: str) -> Any:
         """Return a ``dowhy.CausalModel`` of this graph, to identify and estimate an effect with DoWhy.
@@ -166,3 +208,30 @@ class DAG(PDAG):
     def to_dag(self) -> DAG:
         """Return this graph."""
         return self
+
+
+def cpdag_of(dag: DAG) -> PDAG:
+    """Return the CPDAG of `dag`; weights are kept.
+
+    Examples
+    --------
+    >>> cpdag_of(DAG(["a", "b", "c", "d"], [("a", "c"), ("b", "c"), ("c", "d")]))
+    PDAG(4 nodes, 3 directed and 0 undirected edges)
+    >>> cpdag_of(DAG(["a", "b", "c"], [("a", "b"), ("b", "c")]))
+    PDAG(3 nodes, 0 directed and 2 undirected edges)
+    """
+    # Here nodes are numbered in topological order.
+    rows = np.argsort(dag._order)[dag.directed_array]
+    parents = adjacency(dag.n_nodes, rows[:, 1], rows[:, 0]).sets()
+    compelled: list[set[int]] = [set() for _ in range(dag.n_nodes)]
+    for y in range(dag.n_nodes):
+        if not parents[y]:
+            continue
+        x = max(parents[y])
+        # Either way round, y -> x would make a new v-structure or a cycle: then all arrows into y hold.
+        if not compelled[x] <= parents[y] or not parents[y] - {x} <= parents[x]:
+            compelled[y] = parents[y]
+        else:
+            compelled[y] = compelled[x]
+    directed = np.array([a in compelled[b] for a, b in rows.tolist()], dtype=bool)
+    return dag._remarked(dag.directed_array[directed], dag.directed_array[~directed])

@@ -90,7 +90,8 @@ def apply_meek_rules(pdag: PDAG, applied: dict[tuple[str, str], int] | None = No
                     waiting.wake(p, q)
                 break
         else:
-            waiting.lay_aside(a, b)
+            waiting.aside[a].add(b)
+            waiting.aside[b].add(a)
     directed, undirected = marks.edges()
     return pdag._remarked(by_name[directed], by_name[undirected])
 
@@ -133,24 +134,19 @@ class _Waiting:
         edges = np.sort(undirected, axis=1)
         ordered = edges[np.lexsort((edges[:, 1], edges[:, 0]))]
         self.edges: list[tuple[int, int]] = [(a, b) for a, b in ordered.tolist()]
-        self._aside: defaultdict[int, set[int]] = defaultdict(set)
-
-    def lay_aside(self, a: int, b: int) -> None:
-        """Set the edge ``a - b`` aside until it is woken."""
-        self._aside[a].add(b)
-        self._aside[b].add(a)
+        self.aside: defaultdict[int, set[int]] = defaultdict(set)
 
     def wake(self, a: int, b: int) -> None:
         """Put ``a - b`` back on the heap if it was set aside."""
-        if b in self._aside[a]:
-            self._aside[a].discard(b)
-            self._aside[b].discard(a)
+        if b in self.aside[a]:
+            self.aside[a].discard(b)
+            self.aside[b].discard(a)
             heapq.heappush(self.edges, (a, b) if a < b else (b, a))
 
     def wake_around(self, node: int) -> None:
         """Put all edges of `node` that were set aside back on the heap."""
         # A copy, because waking changes the set.
-        for other in list(self._aside[node]):
+        for other in list(self.aside[node]):
             self.wake(node, other)
 
 

@@ -43,8 +43,7 @@ from f2sl._extensions import imported
 from f2sl._notes import Use
 from f2sl.errors import GraphError, OptionError, unknown_name
 from f2sl.graph._arrays import IntArray, pair_keys
-from f2sl.graph.cpdag import cpdag_of
-from f2sl.graph.dag import DAG
+from f2sl.graph.dag import DAG, cpdag_of
 from f2sl.graph.pdag import PDAG
 
 CPDAG, PAPER = "cpdag", "paper"
@@ -163,7 +162,7 @@ class Comparison:
         return html_of_comparison(self)
 
     def __str__(self) -> str:
-        return (
+        message = (
             f"SHD {self.shd} (reverse {self.reverse}, miss {self.miss}, extra {self.extra}, "
             f"undirected {self.undirected})\n"
             f"adjacencies: precision {self.adjacency_precision:.3f}, recall {self.adjacency_recall:.3f}, "
@@ -171,26 +170,12 @@ class Comparison:
             f"arrowheads:  precision {self.arrowhead_precision:.3f}, recall {self.arrowhead_recall:.3f}, "
             f"F1 {self.arrowhead_f1:.3f}\n"
             f"edges: {self.learned_edges} learned, {self.true_edges} true, {self.correct} correct"
-            f"{self._describe_distances()}"
         )
-
-    def _describe_distances(self) -> str:
         if self.distances is None:
-            return ""
-        sid, *aid = self.distances
-        named = [f"{name}-AID {n}" for name, n in zip(("parent", "ancestor", "Oset"), aid, strict=True)]
-        return "\nwrong effects: " + ", ".join([*([] if sid is None else [f"SID {sid}"]), *named])
-
-
-class _Counts(NamedTuple):
-    """Numbers of adjacencies; `arrowheads` is the number of correct ones that are directed."""
-
-    correct: int
-    arrowheads: int
-    reverse: int
-    undirected: int
-    miss: int
-    extra: int
+            return message
+        names = ("SID", "parent-AID", "ancestor-AID", "Oset-AID")
+        known = [f"{name} {n}" for name, n in zip(names, self.distances, strict=True) if n is not None]
+        return f"{message}\nwrong effects: {', '.join(known)}"
 
 
 def compare(
@@ -242,22 +227,27 @@ def compare(
     _check_same_nodes(true_graph, learned_graph)
     classes = convention == CPDAG
     truth, learned = map(class_of, (true_graph, learned_graph)) if classes else (true_graph, learned_graph)
-    counts = _count(truth, learned)
-    true_edges, learned_edges = truth.n_edges, learned.n_edges
+    (true_keys, true_marks), (keys, marks) = _marks(truth), _marks(learned)
+    _, at_true, at_learned = np.intersect1d(true_keys, keys, assume_unique=True, return_indices=True)
+    one, other = true_marks[at_true], marks[at_learned]  # of the adjacencies in both graphs
+    true_edges, learned_edges, shared = truth.n_edges, learned.n_edges, len(one)
+    miss, extra, same = true_edges - shared, learned_edges - shared, one == other
+    correct, reverse = int(same.sum()), int(((one == -other) & (one != 0)).sum())
+    undirected = shared - correct - reverse
     arrowheads = (
         (len(truth.directed_array), len(learned.directed_array)) if classes else (true_edges, learned_edges)
     )
     return Comparison(
-        counts.reverse + counts.undirected + counts.miss + counts.extra,
-        counts.reverse,
-        counts.miss,
-        counts.extra,
-        counts.undirected,
-        *_rates(true_edges - counts.miss, true_edges, learned_edges),
-        *_rates(counts.arrowheads, *arrowheads),
+        reverse + undirected + miss + extra,
+        reverse,
+        miss,
+        extra,
+        undirected,
+        *_rates(shared, true_edges, learned_edges),
+        *_rates(int((same & (one != 0)).sum()), *arrowheads),
         true_edges=true_edges,
         learned_edges=learned_edges,
-        correct=counts.correct,
+        correct=correct,
         distances=_distances(true_graph, learned_graph) if distances else None,
         convention=convention,
         graphs=(true_graph, learned_graph),
@@ -277,6 +267,8 @@ def class_of(graph: PDAG) -> PDAG:
 
 
 def _distances(true_graph: PDAG, learned_graph: PDAG) -> Distances:
+    from scipy.sparse import csr_matrix
+
     gadjid = imported("gadjid", "compare with distances", "f2sl[metrics]")
     of_dags = isinstance(true_graph, DAG)
     if true_graph.n_nodes < 2:  # which gadjid refuses
@@ -285,40 +277,19 @@ def _distances(true_graph: PDAG, learned_graph: PDAG) -> Distances:
         graph if isinstance(graph, DAG) else cpdag_of(graph.to_dag()) for graph in (true_graph, learned_graph)
     ]
 
+    def matrix(graph: PDAG) -> Any:
+        """Return the matrix that gadjid wants: 1 for i -> j, 2 for i - j."""
+        edges = np.concatenate((graph.directed_array, graph.undirected_array))
+        marks = np.repeat(np.array([1, 2], np.int8), [len(graph.directed_array), len(graph.undirected_array)])
+        return csr_matrix((marks, edges.T), shape=(graph.n_nodes, graph.n_nodes), dtype=np.int8)
+
     def count(name: str, *graphs: PDAG) -> int:
-        # A 1 in row i and column j is the edge i -> j.
-        matrices = [_effect_matrix(graph.reorder(true_graph.nodes)) for graph in graphs]
+        matrices = [matrix(graph.reorder(true_graph.nodes)) for graph in graphs]
         return int(getattr(gadjid, name)(*matrices, edge_direction="from row to column")[1])
 
     return Distances(
         count("sid", true_graph, learned_graph.to_dag()) if of_dags else None,
         *(count(name, *graphs) for name in ("parent_aid", "ancestor_aid", "oset_aid")),
-    )
-
-
-def _effect_matrix(graph: PDAG) -> Any:
-    """Return the matrix that gadjid wants: 1 for i -> j, 2 for i - j."""
-    from scipy.sparse import csr_matrix
-
-    edges = np.concatenate((graph.directed_array, graph.undirected_array))
-    marks = np.repeat(np.array([1, 2], np.int8), [len(graph.directed_array), len(graph.undirected_array)])
-    return csr_matrix((marks, edges.T), shape=(graph.n_nodes, graph.n_nodes), dtype=np.int8)
-
-
-def _count(true_graph: PDAG, learned_graph: PDAG) -> _Counts:
-    true_keys, true_marks = _marks(true_graph)
-    keys, marks = _marks(learned_graph)
-    _, at_true, at_learned = np.intersect1d(true_keys, keys, assume_unique=True, return_indices=True)
-    one, other = true_marks[at_true], marks[at_learned]
-    same = one == other
-    opposite = (one == -other) & ~same
-    return _Counts(
-        correct=int(same.sum()),
-        arrowheads=int((same & (one != 0)).sum()),
-        reverse=int(opposite.sum()),
-        undirected=int((~same & ~opposite).sum()),
-        miss=len(true_keys) - len(one),
-        extra=len(keys) - len(one),
     )
 
 
@@ -335,16 +306,9 @@ def _rates(shared: int, n_true: int, n_learned: int) -> tuple[float, float, floa
     """Return precision, recall and F1; all are 1 if there are none in either graph."""
     if not n_true and not n_learned:
         return 1.0, 1.0, 1.0
-    precision, recall = _ratio(shared, n_learned), _ratio(shared, n_true)
-    return precision, recall, _harmonic_mean(precision, recall)
-
-
-def _ratio(part: float, whole: float) -> float:
-    return part / whole if whole else 0.0
-
-
-def _harmonic_mean(a: float, b: float) -> float:
-    return _ratio(2 * a * b, a + b)
+    precision, recall = shared / max(1, n_learned), shared / max(1, n_true)
+    both = precision + recall
+    return precision, recall, 2 * precision * recall / both if both else 0.0
 
 
 def _check_same_nodes(true_graph: PDAG, learned_graph: PDAG) -> None:

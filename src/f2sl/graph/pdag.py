@@ -31,14 +31,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from f2sl.errors import GraphError, unknown_name
-from f2sl.graph import _validate
 from f2sl.graph._arrays import (
     Adjacency,
     FloatArray,
     IntArray,
     adjacency,
     both_ways,
+    check_simple,
+    checked_nodes,
+    edge_rows,
+    edge_weights,
     first_topological_order,
+    matched_weights,
+    numbered_edges,
     pair_keys,
 )
 
@@ -81,8 +86,8 @@ class PDAG:
         The kind of each column that the graph was learned from, or the intervals it was cut into; JSON files
         keep it.
     weak : frozenset of (str, str)
-        Arrows that are only weakly decided: a learner did not find them again from resampled rows. JSON files
-        keep them.
+        Arrows that are only weakly decided: a learner did not find them again from resampled rows. All files
+        but CSV and model strings keep them.
     learned_by : mapping or None
         Name of the learner, its options and options of reading that differ from the defaults, and the number
         of rows: enough to learn the graph again from the same table. JSON files keep it.
@@ -119,15 +124,15 @@ class PDAG:
         *,
         weights: Mapping[tuple[str, str], float] | None = None,
     ) -> None:
-        names = _validate.checked_nodes(nodes)
+        names = checked_nodes(nodes)
         index = {name: i for i, name in enumerate(names)}
         arrows, lines = list(directed), list(undirected)
         rows = (
-            _validate.numbered_edges(arrows, index, "directed"),
-            _validate.numbered_edges(lines, index, "undirected"),
+            numbered_edges(arrows, index, "directed"),
+            numbered_edges(lines, index, "undirected"),
         )
-        _validate.check_simple(names, *rows)
-        given = _validate.matched_weights(weights, [(a, b) for a, b in arrows], [(a, b) for a, b in lines])
+        check_simple(names, *rows)
+        given = matched_weights(weights, [(a, b) for a, b in arrows], [(a, b) for a, b in lines])
         self._store(names, *rows, *given)
 
     @classmethod
@@ -155,10 +160,10 @@ class PDAG:
         >>> PDAG.from_arrays(["a", "b", "c"], directed=[[2, 0]]).directed_edges
         [('c', 'a')]
         """
-        names = _validate.checked_nodes(nodes)
-        arrows = _validate.edge_rows(directed, len(names), "directed")
-        lines = _validate.edge_rows(undirected, len(names), "undirected")
-        _validate.check_simple(names, arrows, lines)
+        names = checked_nodes(nodes)
+        arrows = edge_rows(directed, len(names), "directed")
+        lines = edge_rows(undirected, len(names), "undirected")
+        check_simple(names, arrows, lines)
         graph = cls.__new__(cls)
         graph._store(names, arrows, lines, weights_directed, weights_undirected)
         return graph
@@ -185,7 +190,7 @@ class PDAG:
         """Return a graph from a ``networkx`` Graph or DiGraph whose nodes are strings.
 
         In a DiGraph arcs in both directions make one undirected edge. The edge
-        attribute ``weight`` is kept.
+        attributes ``weight`` and ``weak`` are kept.
         """
         from f2sl.graph.convert import from_networkx
 
@@ -219,8 +224,8 @@ class PDAG:
         self._nodes = nodes
         rows = (directed, np.sort(undirected, axis=1))
         given = (
-            _validate.edge_weights(weights_directed, len(directed), "directed"),
-            _validate.edge_weights(weights_undirected, len(undirected), "undirected"),
+            edge_weights(weights_directed, len(directed), "directed"),
+            edge_weights(weights_undirected, len(undirected), "undirected"),
         )
         sorted_rows, sorted_weights = [], []
         for edges, weights in zip(rows, given, strict=True):
@@ -431,7 +436,7 @@ class PDAG:
 
     def reorder(self, nodes: Sequence[str]) -> Self:
         """Return the same graph with its nodes listed in the order of `nodes`."""
-        names = _validate.checked_nodes(nodes)
+        names = checked_nodes(nodes)
         position = {name: i for i, name in enumerate(names)}
         for name in names:
             self._number(name)
@@ -483,7 +488,7 @@ class PDAG:
         >>> chain.to_cpdag(Knowledge(roots=["a"])).directed_edges
         [('a', 'b'), ('b', 'c')]
         """
-        from f2sl.graph.cpdag import cpdag_of
+        from f2sl.graph.dag import cpdag_of
         from f2sl.graph.meek import narrowed
 
         known = self.knowledge if knowledge is None else knowledge
@@ -505,18 +510,39 @@ class PDAG:
         >>> PDAG(["a", "b"], [("a", "b")]).to_frame().shape
         (1, 4)
         """
-        from f2sl.graph.convert import to_frame
+        edges = self.edges
+        columns = {field: [getattr(edge, field) for edge in edges] for field in EdgeRecord._fields}
+        try:
+            import pandas as pd
+        except ImportError:
+            import pyarrow as pa
 
-        return to_frame(self)
+            kinds = [
+                (field, pa.float64() if field == "weight" else pa.string()) for field in EdgeRecord._fields
+            ]
+            return pa.table(columns, schema=pa.schema(kinds))
+        return pd.DataFrame(columns).astype({"weight": float})
 
     def to_networkx(self) -> Any:
-        """Return a ``networkx.DiGraph``; an undirected edge becomes two arcs.
+        """Return a ``networkx.DiGraph``; an undirected edge becomes two opposite edges.
 
-        Weights become the edge attribute ``weight``.
+        Weights become the edge attribute ``weight``; edges in `weak` get the attribute ``weak``.
         """
-        from f2sl.graph.convert import to_networkx
+        import networkx
 
-        return to_networkx(self)
+        made = networkx.DiGraph()
+        made.add_nodes_from(self.nodes)
+        lines = self.undirected_edges
+        made.add_edges_from(self.directed_edges)
+        made.add_edges_from(lines)
+        made.add_edges_from((b, a) for a, b in lines)
+        for (a, b), weight in (self.weights or {}).items():
+            made[a][b]["weight"] = weight
+            if made.has_edge(b, a):
+                made[b][a]["weight"] = weight
+        for a, b in self.weak:
+            made[a][b]["weak"] = True
+        return made
 
     def to_causallearn(self) -> Any:
         """Return causal-learn's ``GeneralGraph``, which most of its functions take; weights are left out.
@@ -549,9 +575,19 @@ class PDAG:
                [0, 0, 1],
                [0, 1, 0]], dtype=uint8)
         """
-        from f2sl.graph.convert import to_adjacency
+        lines = self.undirected_array
+        directed_edges = np.concatenate((self.directed_array, lines, lines[:, ::-1]))
+        shape = (self.n_nodes, self.n_nodes)
+        if sparse:
+            from scipy.sparse import csr_matrix
 
-        return to_adjacency(self, sparse)
+            return csr_matrix(
+                (np.ones(len(directed_edges), dtype=np.uint8), (directed_edges[:, 0], directed_edges[:, 1])),
+                shape=shape,
+            )
+        matrix = np.zeros(shape, dtype=np.uint8)
+        matrix[directed_edges[:, 0], directed_edges[:, 1]] = 1
+        return matrix
 
     def to_dot(self) -> str:
         """Return the graph in the DOT language of Graphviz.
@@ -575,7 +611,7 @@ class PDAG:
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the graph to `path`, replacing an existing file; see :func:`save_graph`."""
-        from f2sl.graph.io import save_graph
+        from f2sl.graph.formats import save_graph
 
         save_graph(self, path)
 

@@ -4,18 +4,16 @@
 ``bayesian_network`` the class: a DAG with a table or an equation for each variable; ``checks`` what
                      these are made of
 ``gaussian``         the class for numbers alone
-``sampling``         rows, the same from the same seed on every machine; ``normal`` their deviates
+``sampling``         rows, the same from the same seed on every machine, and the choices of random networks
 ``fitting``          tables and equations from data, and how probable data are; ``counts`` what data have of
                      a variable and its parents
-``files``            the formats of network files, of which ``formats`` has one each
+``formats``          network files, a module for each format
 ``inference``        queries and most probable explanations; ``elimination`` the latter of states;
                      ``predicting`` queries of each row of a table
 ``convert``          networks as those of pgmpy and pyAgrum, one variable's parameters as a data frame
 ``bundled``          the networks of the Bayesian Network Repository, and ``gene-like``
-``random``           networks drawn at random, by the choices of ``draws``; ``random_tables`` and
-                     ``random_equations`` what their edges mean
-``tiling``           large networks from copies of a small one, by the same
-``observing``        networks of which some variables are observed as numbers
+``random``           networks drawn at random; ``random_parameters`` what their edges mean
+``variants``         large networks from copies of a small one; some variables observed as numbers
 ==================== =========================================================================
 """
 
@@ -24,6 +22,6 @@ from f2sl.network.bundled import NETWORKS as NETWORKS
 from f2sl.network.bundled import load_network as load_network
 from f2sl.network.checks import Equation as Equation
 from f2sl.network.gaussian import GaussianNetwork as GaussianNetwork
-from f2sl.network.observing import observed_as_numbers as observed_as_numbers
 from f2sl.network.random import random_network as random_network
-from f2sl.network.tiling import tile as tile
+from f2sl.network.variants import observed_as_numbers as observed_as_numbers
+from f2sl.network.variants import tile as tile

@@ -19,7 +19,7 @@ Gaussian* (Lauritzen and Wermuth 1989). Without states they are Gaussian, and :c
 computes their covariances.
 
 The methods are implemented in separate modules: ``sampling``, ``fitting``, ``likelihood``, ``inference``,
-``predicting``, ``files``.
+``predicting``, ``formats``.
 
 References
 ----------
@@ -140,19 +140,16 @@ class BayesianNetwork:
         self._graph = graph
         self._states = {node: checked_states(node, states[node]) for node in graph.nodes if node in states}
         self._parents = {node: checked_parents(node, graph, parents) for node in graph.nodes}
-        self._tables = {node: self._checked_table(node, tables[node]) for node in self._states}
-        self._equations = {
-            node: self._checked_equation(node, equations[node]) for node in graph.nodes if node in equations
-        }
-
-    def _checked_table(self, node: str, given: ArrayLike) -> FloatArray:
-        axes = (*self._parents[node], node)
-        return checked_table(node, given, axes, tuple(len(self._states[name]) for name in axes))
-
-    def _checked_equation(self, node: str, given: object) -> Equation:
-        of_states = [parent for parent in self._parents[node] if parent in self._states]
-        shape = tuple(len(self._states[parent]) for parent in of_states)
-        return checked_equation(node, given, shape, len(self._parents[node]) - len(of_states))
+        self._tables: dict[str, FloatArray] = {}
+        self._equations: dict[str, Equation] = {}
+        for node, family in self._parents.items():
+            shape = tuple(len(self._states[parent]) for parent in family if parent in self._states)
+            if node in self._states:
+                axes = (*shape, len(self._states[node]))
+                self._tables[node] = checked_table(node, tables[node], (*family, node), axes)
+            else:
+                n_numbers = len(family) - len(shape)
+                self._equations[node] = checked_equation(node, equations[node], shape, n_numbers)
 
     # -- what it is ------------------------------------------------------------------
 
@@ -584,6 +581,6 @@ class BayesianNetwork:
         followed by ``.gz`` or ``.xz``. Only ``.json`` and ``.net`` support numbers. The file is written
         completely or not at all. :func:`f2sl.load_network` gives back the same network, to the last bit.
         """
-        from f2sl.network.files import save_network
+        from f2sl.network.formats import save_network
 
         save_network(self, path)

@@ -29,35 +29,14 @@ from pathlib import Path
 from f2sl._constants import STAND_IN
 from f2sl.errors import OptionError, shown, unknown_name
 from f2sl.network.bayesian_network import BayesianNetwork
-from f2sl.network.files import FORMATS, read_network, suffix_of
+from f2sl.network.formats import FORMATS, read_network, suffix_of
 from f2sl.network.random import random_network
 
-REPOSITORY = (
-    "alarm",
-    "andes",
-    "asia",
-    "barley",
-    "cancer",
-    "child",
-    "diabetes",
-    "earthquake",
-    "hailfinder",
-    "hepar2",
-    "insurance",
-    "link",
-    "mildew",
-    "munin",
-    "munin1",
-    "munin2",
-    "munin3",
-    "munin4",
-    "pathfinder",
-    "pigs",
-    "sachs",
-    "survey",
-    "water",
-    "win95pts",
-)
+_NAMES = """
+alarm andes asia barley cancer child diabetes earthquake hailfinder hepar2 insurance link mildew munin munin1
+munin2 munin3 munin4 pathfinder pigs sachs survey water win95pts
+"""
+REPOSITORY = tuple(_NAMES.split())
 """The bundled networks of the repository."""
 NETWORKS = (*REPOSITORY, STAND_IN)
 """The names that :func:`load_network` knows."""

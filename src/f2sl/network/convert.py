@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from f2sl._arrays import Floats
 from f2sl._extensions import imported
 from f2sl.errors import DataError
 
@@ -67,17 +68,24 @@ def to_pyagrum(network: BayesianNetwork) -> Any:
     return model
 
 
-def table(network: BayesianNetwork, name: str) -> Any:
-    """Return a variable's table or equation as a data frame; see ``BayesianNetwork.table``."""
+def parameters(network: BayesianNetwork, name: str) -> tuple[list[str], list[str], Floats]:
+    """Return a variable's parents with states, and its probabilities or its equation in each configuration.
+
+    The last two are the headings of columns, and their numbers, a row for each configuration.
+    """
     parents = network.parents(name)
     of_states = [parent for parent in parents if parent in network.states]
     if name in network.states:
-        headings, cells = list(network.states[name]), network.tables[name]
-        cells = cells.reshape(-1, cells.shape[-1])
-    else:
-        of_numbers = [parent for parent in parents if parent not in network.states]
-        headings = ["intercept", *of_numbers, "variance"]
-        cells = np.column_stack(network.equations[name].by_configuration())
+        cells = network.tables[name]
+        return of_states, list(network.states[name]), cells.reshape(-1, cells.shape[-1])
+    of_numbers = [parent for parent in parents if parent not in network.states]
+    cells = np.column_stack(network.equations[name].by_configuration())
+    return of_states, ["intercept", *of_numbers, "variance"], cells
+
+
+def table(network: BayesianNetwork, name: str) -> Any:
+    """Return a variable's table or equation as a data frame; see ``BayesianNetwork.table``."""
+    of_states, headings, cells = parameters(network, name)
     labels = list(product(*(network.states[parent] for parent in of_states)))
     try:
         import pandas as pd

@@ -11,8 +11,7 @@ graph among very many.)
 In a mixed network the variables that are numbers are drawn first, regardless of the order. An edge from a
 number to a variable with states is drawn again.
 
-:mod:`f2sl.network.random_tables` draws the probability tables, and :mod:`f2sl.network.random_equations` the
-equations.
+:mod:`f2sl.network.random_parameters` draws the probability tables and the equations.
 
 Only whole numbers, additions, products, quotients and square roots are used, so a seed gives the same network
 on every machine.
@@ -31,10 +30,9 @@ from f2sl.data.names import generated_names
 from f2sl.errors import OptionError
 from f2sl.graph import DAG
 from f2sl.network.bayesian_network import BayesianNetwork
-from f2sl.network.draws import Draws
 from f2sl.network.gaussian import GaussianNetwork
-from f2sl.network.random_equations import draw_coefficients, draw_equations
-from f2sl.network.random_tables import draw_tables
+from f2sl.network.random_parameters import draw_coefficients, draw_equations, draw_tables
+from f2sl.network.sampling import Draws
 
 STATE_RANGE, STRENGTH = (3, 5), 0.8
 WEIGHTS, NOISE = (0.5, 2.0), 1.0

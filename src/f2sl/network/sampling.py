@@ -12,13 +12,18 @@ noise of a number is the normal deviate of the same 53 bits (:mod:`f2sl._normal`
 equation are added one by one.
 
 A generator for each variable also means that a sample is the beginning of every larger one with its seed.
+
+Networks are drawn at random in the same way (:class:`Draws`): the few distributions needed are computed from
+the raw output, by integer arithmetic and exact products.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from f2sl._memory import available_bytes
 from f2sl._normal import normal_deviates
@@ -33,6 +38,7 @@ from f2sl.network.counts import cell_numbers
 if TYPE_CHECKING:
     from f2sl.network.bayesian_network import BayesianNetwork
     from f2sl.network.checks import Equation, FloatArray
+
 
 BLOCK = 1 << 16
 """Rows drawn at a time: what a processor's cache holds."""
@@ -164,3 +170,46 @@ def _cumulative(rows: FloatArray, width: int) -> FloatArray:
     padded = np.full((len(rows), width), 2.0)
     padded[:, : sums.shape[1]] = sums / sums[:, -1:]
     return padded.ravel()
+
+
+Item = TypeVar("Item")
+
+
+class Draws:
+    """Stream of random choices.
+
+    Examples
+    --------
+    >>> draws = Draws(7)
+    >>> all(0 <= draws.below(6) < 6 for _ in range(100))
+    True
+    """
+
+    def __init__(self, *random_state: int) -> None:
+        self._generator = np.random.PCG64(random_state)
+
+    def below(self, n: int) -> int:
+        """Draw a whole number from 0 to `n` - 1."""
+        # 53 random bits are far more than n needs, so the bias is negligible.
+        return (int(self._generator.random_raw()) >> 11) * n >> 53
+
+    def choose(self, items: Sequence[Item]) -> Item:
+        """Draw one of the items."""
+        return items[self.below(len(items))]
+
+    def uniforms(self, *shape: int) -> NDArray[np.float64]:
+        """Draw numbers from 0 (included) to 1 (not included), multiples of 2^-53."""
+        raw = self._generator.random_raw(int(np.prod(shape)))
+        return np.asarray((raw >> np.uint64(11)).astype(np.float64) * 2.0**-53).reshape(shape)
+
+    def normals(self, n: int) -> NDArray[np.float64]:
+        """Draw standard normal deviates."""
+        return normal_deviates(np.asarray(self._generator.random_raw(n)))
+
+    def shuffled(self, items: Sequence[Item]) -> list[Item]:
+        """Return the items in a random order (Fisher and Yates)."""
+        listed = list(items)
+        for last in range(len(listed) - 1, 0, -1):
+            other = self.below(last + 1)
+            listed[last], listed[other] = listed[other], listed[last]
+        return listed

@@ -17,7 +17,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from f2sl._options import whole
 from f2sl.errors import GraphError, OptionError, unknown_name
@@ -25,14 +25,31 @@ from f2sl.graph import PDAG
 from f2sl.graph.metrics import class_of
 from f2sl.view.layers import Layout, Point, lay_out
 
-STATUS_NAMES = {
-    "agreed": "agreed",
-    "reversed": "reversed",
-    "half": "directed in one",
-    "missing": "missing",
-    "extra": "extra",
+
+class Style(NamedTuple):
+    """Style of the edges of one kind: their name in legends, colours on light and dark, and dashes."""
+
+    name: str
+    colour: str
+    dark: str
+    dashes: tuple[float, ...] = ()
+    meaning: str = ""
+
+
+STYLES = {
+    "directed": Style("directed", "#3c7391", "#7db4cf"),
+    "weak": Style("weakly decided", "#3c7391", "#7db4cf", (6, 4)),
+    "undirected": Style("undirected", "#a3762b", "#d7a750"),
 }
-"""Names of each status in legends."""
+"""Styles of edges by kind, the same in pictures and on the page; colour-blind readers can tell them apart."""
+STATUSES = {
+    "agreed": Style("agreed", "#6b7c89", "#8b9aa6", (), "in both graphs, the same way"),
+    "reversed": Style("reversed", "#0072b2", "#56b4e9", (14, 4, 3, 4), "decided in both, opposite ways"),
+    "half": Style("directed in one", "#008f68", "#35c79b", (5, 2), "decided in one of the two graphs only"),
+    "missing": Style("missing", "#d55e00", "#f0803c", (9, 5), "in the other graph only"),
+    "extra": Style("extra", "#a64d86", "#d98bbd", (2, 4), "in this graph only"),
+}
+"""Styles of edges by their status."""
 LONGEST_LABEL = 26
 """Largest number of characters of a name in a picture; wide ones (Chinese, Japanese, Korean) count double."""
 
@@ -47,6 +64,13 @@ class Edge:
     strength: float | None = None
     status: str = ""
     weak: bool = False
+
+    @property
+    def style(self) -> Style:
+        """Style of the edge: that of its status, or of its kind."""
+        if self.status:
+            return STATUSES[self.status]
+        return STYLES["weak" if self.weak else "directed" if self.directed else "undirected"]
 
 
 @dataclass(frozen=True)

@@ -476,9 +476,7 @@ class Explainer:
 
     @cached_property
     def _test(self) -> IndependenceTest:
-        if isinstance(self.local, ByTests):
-            return self.local._test(self.engine)
-        return self._of_model
+        return self.local._test(self.engine) if isinstance(self.local, ByTests) else self._of_model
 
     @cached_property
     def _of_model(self) -> IndependenceTest:

@@ -5,6 +5,10 @@ ordering like a narrow node, which keeps the edge clear of the nodes there. Plac
 so that edges, and above all their parts between bends, are as vertical as possible. Each connected part is
 laid out by itself; the parts are put side by side, and nodes without edges in rows below.
 
+If Graphviz is installed, its ``dot`` may order the nodes within layers, place them and draw edges as splines
+around the boxes; the layers are still chosen here, because wide ones are split. ``dot`` gets numbers instead
+of names, so names may contain anything.
+
 All choices follow the order of the names, so the same graph always has the same picture.
 
 References
@@ -18,15 +22,15 @@ Transactions on Systems, Man, and Cybernetics 11, 1981.
 
 from __future__ import annotations
 
+import subprocess
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
-
-from f2sl.view.graphviz import by_dot
 
 SWEEPS, PULLS = 24, 16
 WEIGHTS = (1.0, 2.0, 8.0)
@@ -79,7 +83,9 @@ def lay_out(widths: Mapping[str, float], edges: Iterable[tuple[str, str]], dot: 
     arcs = sorted({(number[a], number[b]) for a, b in edges})
     parts, alone = _parts(len(names), arcs)
     sides = [_Part(part, arcs, [widths[name] for name in names]) for part in parts]
-    gap = _layer_gap(sides)
+    # The distance of layers follows from the part that is widest for its layers.
+    wanted = max((part.width / ASPECT / max(1, len(part.rows) - 1) for part in sides), default=0.0)
+    gap = float(round(min(max(LAYER, wanted), TALLEST_LAYER)))
     for part in sides if dot else ():
         part.use_dot(str(dot), gap)
     boxes = [(part.width, gap * (len(part.rows) - 1)) for part in sides]
@@ -100,29 +106,16 @@ def lay_out(widths: Mapping[str, float], edges: Iterable[tuple[str, str]], dot: 
 
 def _parts(n: int, arcs: Sequence[tuple[int, int]]) -> tuple[list[list[int]], list[int]]:
     """Return the connected parts, the largest first, and the nodes without edges."""
-    near: list[list[int]] = [[] for _ in range(n)]
-    for a, b in arcs:
-        near[a].append(b)
-        near[b].append(a)
-    seen, parts = [False] * n, []
-    for start in range(n):
-        if seen[start] or not near[start]:
-            continue
-        seen[start], part = True, [start]
-        for node in part:  # grows as it is gone through
-            for other in near[node]:
-                if not seen[other]:
-                    seen[other] = True
-                    part.append(other)
-        parts.append(sorted(part))
-    parts.sort(key=lambda part: (-len(part), part))
-    return parts, [node for node in range(n) if not near[node]]
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
 
-
-def _layer_gap(parts: Sequence[_Part]) -> float:
-    """Choose the distance of layers by the part that is widest for its layers."""
-    wanted = max((part.width / ASPECT / max(1, len(part.rows) - 1) for part in parts), default=0.0)
-    return round(min(max(LAYER, wanted), TALLEST_LAYER))
+    ends = np.array(arcs, np.int64).reshape(-1, 2)
+    joined = csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
+    parts: dict[int, list[int]] = {}
+    for node, part in enumerate(connected_components(joined, directed=False)[1].tolist() if n else ()):
+        parts.setdefault(part, []).append(node)
+    linked = sorted((part for part in parts.values() if len(part) > 1), key=lambda part: (-len(part), part))
+    return linked, [part[0] for part in parts.values() if len(part) == 1]
 
 
 def _packed(boxes: Sequence[tuple[float, float]], layout: Layout) -> list[Point]:
@@ -172,7 +165,7 @@ class _Part:
         narrowed = self._narrowed(max(wide, max([widths[node] for node in nodes])))
         if narrowed:
             self._chain(narrowed, own)
-        self.x = self._coordinates()
+        self.x = self._straightest() if len(self.layer) <= MOST_EXACT else self._swept()
         left = min(x - self._width(item) / 2 for item, x in self.x.items())
         self.x = {item: x - left for item, x in self.x.items()}
         self.width = max(x + self._width(item) / 2 for item, x in self.x.items())
@@ -280,10 +273,6 @@ class _Part:
         return total
 
     # -- coordinates ----------------------------------------------------------------
-
-    def _coordinates(self) -> dict[int, float]:
-        """Return x of all items, exactly or, of many, by sweeps."""
-        return self._straightest() if len(self.layer) <= MOST_EXACT else self._swept()
 
     def _straightest(self) -> dict[int, float]:
         """Return the x for which edges run as straight as the widths of the layers allow.
@@ -420,3 +409,74 @@ def _layers(nodes: Sequence[int], arcs: Sequence[tuple[int, int]]) -> dict[int, 
                 highest = max([layer[parent] for parent in parents[node]]) + 1
                 moved, layer[node] = moved or highest != layer[node], highest
     return layer
+
+
+INCH = 72.0
+SECONDS = 10
+"""Longest time that ``dot`` may take for a part of a graph."""
+
+
+class Placed(NamedTuple):
+    """Middles of nodes, and of each edge a start and three points for each cubic curve, from the top left."""
+
+    x: dict[int, float]
+    curves: dict[tuple[int, int], list[Point]]
+    width: float
+
+
+def by_dot(
+    dot: str,
+    layers: Sequence[Sequence[int]],
+    arcs: Iterable[tuple[int, int]],
+    widths: Sequence[float],
+    height: float,
+    gap: float,
+    between: float,
+) -> Placed | None:
+    """Lay out a part with ``dot``; None if that fails or takes too long.
+
+    `layers` has the nodes from top to bottom, `gap` is the distance between layers, `height` the height of
+    boxes and `between` the smallest distance between boxes in a layer.
+    """
+    arcs = list(arcs)
+    chain = {(above[0], below[0]) for above, below in pairwise(layers)} - set(arcs)
+    lines = [
+        "digraph {",
+        f"graph [nodesep={between / INCH:.4f}, ranksep={(gap - height) / INCH:.4f}];",
+        f'node [shape=box, fixedsize=true, label="", height={height / INCH:.4f}]; edge [arrowhead=none];',
+        *(
+            "{rank=same; " + "".join(f"{i} [width={widths[i] / INCH:.4f}];" for i in row) + "}"
+            for row in layers
+        ),
+        *(f"{a} -> {b};" for a, b in arcs),
+        *(f"{a} -> {b} [style=invis, weight=0];" for a, b in sorted(chain)),
+        "}",
+    ]
+    try:
+        run = subprocess.run(
+            [dot, "-Tplain", "-y"],
+            input="\n".join(lines).encode(),
+            capture_output=True,
+            timeout=SECONDS,
+            check=True,
+        )
+        placed = _read(run.stdout.decode(), height)
+        x = {i: placed.x[i] for row in layers for i in row}
+        return Placed(x, {arc: placed.curves[arc] for arc in arcs}, placed.width)
+    except (OSError, subprocess.SubprocessError, ValueError, LookupError):
+        return None
+
+
+def _read(plain: str, height: float) -> Placed:
+    """Parse ``dot``'s plain format: a line for the graph, each node and each edge, in inches."""
+    placed = Placed({}, {}, 0.0)
+    for kind, *words in (line.split() for line in plain.splitlines()):
+        if kind == "graph":
+            placed = placed._replace(width=INCH * float(words[1]))
+        elif kind == "node":
+            placed.x[int(words[0])] = INCH * float(words[1])
+        elif kind == "edge":
+            numbers = [INCH * float(word) for word in words[3 : 3 + 2 * int(words[2])]]
+            points = [(x, y - height / 2) for x, y in zip(numbers[::2], numbers[1::2], strict=True)]
+            placed.curves[int(words[0]), int(words[1])] = points
+    return placed

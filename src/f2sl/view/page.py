@@ -30,7 +30,7 @@ from f2sl.data.table import Table
 from f2sl.errors import FileError, OptionError
 from f2sl.graph import DAG, PDAG, compare, write_atomically
 from f2sl.graph.atomic import check_can_write
-from f2sl.view.drawing import STATUS_NAMES, Drawing, Edge, drawing, graph_of, label
+from f2sl.view.drawing import STATUSES, STYLES, Drawing, Edge, drawing, graph_of, label
 from f2sl.view.explanation import Explanation
 from f2sl.view.notebook import facts_of, title_of
 
@@ -45,14 +45,6 @@ MOST_ROWS = 400
 MOST_PAIRS = 50_000
 """Separating sets that the page holds at most."""
 BARS = 24
-
-STATUS_WORDS = {
-    "agreed": "in both graphs, the same way",
-    "reversed": "decided in both, opposite ways",
-    "half": "decided in one of the two graphs only",
-    "missing": "in the other graph only",
-    "extra": "in this graph only",
-}
 
 
 def show(
@@ -133,15 +125,19 @@ def check_page_file(path: str | PathLike[str]) -> None:
 def page(what: Any, **options: Any) -> str:
     """Return the text of the page; options are those of :func:`show`."""
     content = page_data(what, **options)
+    styles = {**STYLES, **STATUSES}
+    light = "".join(f"--{key}:{style.colour};" for key, style in styles.items())
+    dark = "".join(f"--{key}:{style.dark};" for key, style in styles.items())
     parts = {
         "version": __version__,
         "title": html.escape(content["title"]),
-        "style": _asset("page.css"),
+        "style": f':root {{{light}}}\n:root[data-theme="dark"] {{{dark}}}\n' + _asset("page.css"),
         "data": _as_json(content),
         "library": _asset("cytoscape.min.js"),
         "script": _asset("page.js"),
     }
-    hashes = " ".join(_hash(parts[name]) for name in ("library", "script"))
+    digests = [hashlib.sha256(parts[name].encode()).digest() for name in ("library", "script")]
+    hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
     parts["policy"] = (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
@@ -153,10 +149,6 @@ def page(what: Any, **options: Any) -> str:
 @cache
 def _asset(name: str) -> str:
     return resources.files("f2sl.view").joinpath("assets", name).read_text(encoding="utf-8")
-
-
-def _hash(script: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
 def _as_json(content: Any) -> str:
@@ -199,8 +191,16 @@ def page_data(
 
             whole = table is not None and table.held == Table.held and is_learned_from(learner, table)
             explanations = explained_pairs(learner, table if whole else None, true_graph)
+    compared = None
+    if true_graph is not None:
+        facts = [(name, value) for name, value, _ in compare(true_graph, graph).rows()]
+        compared = {"facts": facts, "words": {key: style.meaning for key, style in STATUSES.items()}}
     return {
         "title": title,
+        "styles": {
+            key: {"name": style.name, "dashes": style.dashes}
+            for key, style in (STYLES if true_graph is None else STATUSES).items()
+        },
         "file": re.sub(r"[^\w-]+", "-", title).strip("-") or "graph",
         "summary": _summary(graph),
         "facts": facts_of(what, graph),
@@ -214,7 +214,7 @@ def page_data(
         "explanations": {key: _reasons(text) for key, text in _by_pair(explanations, number).items()},
         "ask": ask or ("model.explain" if learner is not None else None),
         "whole": whole,
-        "compare": None if true_graph is None else _comparison(true_graph, graph),
+        "compare": compared,
     }
 
 
@@ -317,11 +317,6 @@ def _separating(what: Any, number: Mapping[str, int]) -> dict[str, list[int]]:
     return {_key(number, *pair): [number[name] for name in given] for pair, given in sets.items()}
 
 
-def _comparison(truth: PDAG, graph: PDAG) -> dict[str, Any]:
-    facts = [(name, value) for name, value, _ in compare(truth, graph).rows()]
-    return {**STATUS_NAMES, "facts": facts, "words": STATUS_WORDS}
-
-
 # -- variables -------------------------------------------------------------------------
 
 
@@ -393,18 +388,13 @@ def _distribution(table: Table, i: int, rows: str) -> dict[str, Any]:
 
 def _parameters(network: BayesianNetwork, name: str) -> dict[str, Any]:
     """Lay out a variable's table or equation, a row for each configuration of the parents' states."""
-    states, parents = network.states, network.parents(name)
-    of_states = [parent for parent in parents if parent in states]
+    from f2sl.network.convert import parameters
+
+    states = network.states
+    of_states, columns, values = parameters(network, name)
     title = "Probabilities" if name in states else "Equation"
-    rows = int(np.prod([len(states[parent]) for parent in of_states]))
-    if rows > MOST_ROWS:
-        return {"title": title, "note": f"{rows:,} rows: too many to show here"}
-    if name in states:
-        columns, values = list(states[name]), network.tables[name].reshape(rows, -1)
-    else:
-        columns = ["intercept", *(parent for parent in parents if parent not in states), "variance"]
-        intercepts, coefficients, variances = network.equations[name].by_configuration()
-        values = np.column_stack([intercepts, coefficients, variances])
+    if len(values) > MOST_ROWS:
+        return {"title": title, "note": f"{len(values):,} rows: too many to show here"}
     given = product(*(states[parent] for parent in of_states))
     lines = [
         [list(configuration), [_rounded(value) for value in row]]

@@ -1,9 +1,8 @@
 """Pictures of graphs, in layers: causes above effects.
 
 Strong edges are thick; undirected ones have another colour and no arrowhead, and arrows that are only weakly
-decided are dashed. With a graph to compare with,
-edges have colours and dashes by their status (see :mod:`f2sl.view.drawing`). Colour-blind readers can
-distinguish the colours, too. SVG is written here; PNG and PDF need Matplotlib (the extra ``plot``).
+decided are dashed. With a graph to compare with, edges have colours and dashes by their status (see
+:mod:`f2sl.view.drawing`). SVG is written here; PNG and PDF need Matplotlib (the extra ``plot``).
 """
 
 from __future__ import annotations
@@ -23,9 +22,11 @@ from typing import Any
 from f2sl.errors import F2SLError, FileError, OptionError, unknown_name
 from f2sl.graph import PDAG, write_atomically
 from f2sl.view.drawing import (
-    STATUS_NAMES,
+    STATUSES,
+    STYLES,
     Drawing,
     Edge,
+    Style,
     around,
     drawing,
     graph_of,
@@ -36,17 +37,6 @@ from f2sl.view.layers import HEIGHT, Point
 
 SUFFIXES = (".svg", ".png", ".pdf")
 INK, SOFT, BOX, BORDER, ACCENT, TINT = "#20262d", "#5f6b76", "#ffffff", "#9fb3bf", "#1f5f7f", "#dcebf2"
-STYLES: dict[str, tuple[str, tuple[float, ...]]] = {
-    "directed": ("#3c7391", ()),
-    "weakly decided": ("#3c7391", (6, 4)),
-    "undirected": ("#a3762b", ()),
-    "agreed": ("#6b7c89", ()),
-    "reversed": ("#0072b2", (14, 4, 3, 4)),
-    "half": ("#008f68", (5, 2)),
-    "missing": ("#d55e00", (9, 5)),
-    "extra": ("#a64d86", (2, 4)),
-}
-"""Colour and dashes of edges by status or direction, as in the page."""
 MARGIN, CLEAR, RADIUS = 18.0, HEIGHT / 2 + 7, 18.0
 MOST_PIXELS = 6_000
 """The longer side of a PNG; larger pictures get fewer pixels for each name."""
@@ -178,7 +168,7 @@ class Picture:
         strengths = [abs(edge.strength) for edge in self.drawing.edges if edge.strength is not None]
         strongest = max(strengths, default=0.0) or 1.0
         for edge in self.drawing.edges:
-            colour, dashes = STYLES[style_of(edge)]
+            _, colour, _, dashes, _ = edge.style
             width = 1.5 if edge.strength is None else 0.9 + 2.1 * abs(edge.strength) / strongest
             width += 2.0 * (frozenset((edge.a, edge.b)) in self.pairs)
             cubic = [self._at(point) for point in self.drawing.curve(edge)]
@@ -226,14 +216,16 @@ class Picture:
             x, y = self._at(self.drawing.layout.positions[name])
             yield name, x, y, self.drawing.widths[name], name in self.names
 
-    def _legend(self) -> list[tuple[str, str, float]]:
-        """Return look, words and width of each entry below the picture."""
-        present = {style_of(edge) for edge in self.drawing.edges}
-        words = {style: STATUS_NAMES.get(style, style) for style in STYLES if style in present}
-        entries = [(style, text, 64 + width_of_text(text)) for style, text in words.items()]
+    def _legend(self) -> list[tuple[Style | None, str, float]]:
+        """Return style, words and width of each entry below the picture."""
+        present = {edge.style for edge in self.drawing.edges}
+        styles = [style for style in (*STYLES.values(), *STATUSES.values()) if style in present]
+        entries: list[tuple[Style | None, str, float]] = [
+            (style, style.name, 64 + width_of_text(style.name)) for style in styles
+        ]
         if self.n_hidden:
             text = f"{self.n_hidden:,} variable{'s' * (self.n_hidden > 1)} not shown"
-            entries.append(("", text, 30 + width_of_text(text)))
+            entries.append((None, text, 30 + width_of_text(text)))
         return entries
 
     # -- SVG ----------------------------------------------------------------------------
@@ -269,7 +261,7 @@ class Picture:
         for style, text, wide in self._legend():
             start = left
             if style:
-                yield _svg_path([((left, middle),), ((left + 28, middle),)], *STYLES[style], 2.2)
+                yield _svg_path([((left, middle),), ((left + 28, middle),)], style.colour, style.dashes, 2.2)
                 start += 36
             yield (
                 f'<text x="{start:.1f}" y="{middle:.1f}" dominant-baseline="central" font-size="12" '
@@ -329,8 +321,8 @@ class Picture:
         left, middle = MARGIN, height - MARGIN
         for style, text, wide in self._legend():
             if style:
-                line([((left, middle),), ((left + 28, middle),)], *STYLES[style], 2.2)
-            write(left + 36 * bool(style), middle, text, 11, color=SOFT)
+                line([((left, middle),), ((left + 28, middle),)], style.colour, style.dashes, 2.2)
+            write(left + 36 * (style is not None), middle, text, 11, color=SOFT)
             left += wide
 
     def _by_matplotlib(self, format: str) -> bytes:
@@ -343,11 +335,6 @@ class Picture:
             dpi = min(150.0, MOST_PIXELS / size)
             figure.savefig(buffer, format=format, dpi=dpi, facecolor="white", metadata=stamp)
         return buffer.getvalue()
-
-
-def style_of(edge: Edge) -> str:
-    """Return the name of an edge's look in `STYLES`: its status, or whether its direction is decided."""
-    return edge.status or ("weakly decided" if edge.weak else "directed" if edge.directed else "undirected")
 
 
 def _rounded(points: Sequence[Point]) -> Curve:

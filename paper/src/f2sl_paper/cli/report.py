@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from f2sl.cli import output
-from f2sl.cli.help import examples
 from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import Silent
+from f2sl.cli.program import examples
 from f2sl.errors import printable
 
 EXAMPLES = examples("f2sl report results/")

@@ -12,10 +12,10 @@ from f2sl._notes import Use
 from f2sl._options import flag_of
 from f2sl._threads import note_of_jobs
 from f2sl.cli.errors import PartlyFailed
-from f2sl.cli.help import examples
 from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import FLAGS, OUTPUT, Silent
 from f2sl.cli.output import count
+from f2sl.cli.program import examples
 from f2sl.errors import OptionError, printable
 from f2sl_paper.cli.report import write_report
 

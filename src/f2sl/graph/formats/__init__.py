@@ -1,5 +1,186 @@
-"""The file formats of graphs, one module each, with a ``write`` and a ``read``.
+"""Graphs in files; the format follows from the end of the file's name.
 
-``write(graph)`` yields pieces of text; ``read(content)`` takes a file's bytes and
-raises :class:`~f2sl.graph.formats.common.FormatError`, with the line where it is known.
+================ ================================================================
+``.json``        f2sl's own, compact; the same graph always gives the same bytes
+``.csv``         an edge list with the columns source, target, type and weight
+``.dot``         the DOT language of Graphviz, also ``.gv``
+``.graphml``     GraphML, for NetworkX, Gephi, yEd, Cytoscape, ...
+``.gml``         GML, likewise
+``.dagitty``     DAGitty's language
+``.modelstring`` bnlearn's model string: one DAG of the graph, without weights
+================ ================================================================
+
+All but the last keep the names whatever they contain, the order of the nodes, isolated nodes, the kinds of
+the edges and their weights (to 12 significant digits, so that rounding noise does not show). All but CSV and
+the last keep which directed edges are only weakly decided (the attribute ``weak``). GraphML and GML have no
+mixed graphs that all programs can read, so an undirected edge is written as two opposite arcs. Files by other
+programs are read in the same way: two opposite arcs are one undirected edge.
+
+Each format is a module with ``write(graph)``, which yields pieces of text, and ``read(content)``, which takes
+the bytes of a file and raises :class:`~f2sl.graph.formats.common.FormatError`, with the line if it is known.
+
+A file says whether its graph was a DAG, except for CSV. Where it does not say, a graph that can be a DAG
+becomes one. ``is_consistent_extension`` and ``arrowheads_lost`` describe how a DAG was made; they are not
+stored.
+
+:func:`add_format` registers another format, from outside the package as well.
 """
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple
+
+from f2sl._extensions import load_extensions
+from f2sl.errors import FileError, OptionError
+from f2sl.graph.atomic import check_can_write, write_atomically
+from f2sl.graph.dag import DAG
+from f2sl.graph.formats.common import read_file
+from f2sl.graph.pdag import PDAG
+
+
+class Format(NamedTuple):
+    """Pair of functions: one yields a graph as text, one reads a graph from bytes."""
+
+    write: Callable[[PDAG], Iterator[str]]
+    read: Callable[[bytes], PDAG]
+
+
+FORMATS: dict[str, Format | str] = {
+    ".json": "json_file",
+    ".csv": "csv_file",
+    ".dot": "dot_file",
+    ".gv": "dot_file",
+    ".graphml": "graphml_file",
+    ".gml": "gml_file",
+    ".dagitty": "dagitty_file",
+    ".modelstring": "modelstring_file",
+}
+"""Formats by suffix; those of the package are named by a module, imported on first use."""
+
+
+def add_format(suffix: str, write: Callable[[PDAG], Iterator[str]], read: Callable[[bytes], PDAG]) -> None:
+    """Register a format for files that end in `suffix`, replacing any earlier one.
+
+    Parameters
+    ----------
+    suffix : str
+        Such as ``".net"``, in small letters.
+    write : callable
+        From a graph to the text of its file, in pieces.
+    read : callable
+        From the bytes of a file to its graph. It raises a :class:`FormatError` about a file that does not
+        follow the format, with the number of the line if it knows it.
+
+    Raises
+    ------
+    OptionError
+        If `suffix` is not a suffix, or `write` or `read` cannot be called.
+    """
+    if not isinstance(suffix, str) or suffix in ("", ".") or suffix != Path(f"a{suffix}").suffix.lower():
+        raise OptionError(f"the suffix of a graph format is like '.net', in small letters, not {suffix!r}")
+    for name, function in (("write", write), ("read", read)):
+        if not callable(function):
+            raise OptionError(f"graph format {suffix}: {name} must be a function, not {function!r}")
+    FORMATS[suffix] = Format(write, read)
+
+
+def is_known(path: str | os.PathLike[str]) -> bool:
+    """Return whether there is a format for the suffix of `path`."""
+    suffix = Path(path).suffix.lower()
+    if suffix and suffix not in FORMATS:
+        load_extensions()
+    return suffix in FORMATS
+
+
+def save_graph(graph: PDAG, path: str | os.PathLike[str]) -> None:
+    """Write `graph` to `path` in the format that the path's suffix names.
+
+    An existing file is replaced only when the new one is complete.
+
+    Raises
+    ------
+    FileError
+        If the suffix is not known or the file cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_graph(PDAG(["a", "b"], [("a", "b")]), Path(folder) / "graph.json")
+    ...     load_graph(Path(folder) / "graph.json")
+    PDAG(2 nodes, 1 directed and 0 undirected edges)
+    """
+    write_atomically(path, _format_of(path).write(graph))
+
+
+def load_graph(path: str | os.PathLike[str]) -> PDAG:
+    """Read a graph from `path` in the format that the path's suffix names.
+
+    Returns
+    -------
+    PDAG
+        A :class:`DAG` if the file says so, or if it does not say and the graph is a DAG.
+
+    Raises
+    ------
+    FileError
+        If the suffix is not known, or the file cannot be read or understood.
+    GraphError
+        If the file is well formed but does not describe a valid graph.
+    """
+    return read_file(path, _format_of(path).read)
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Check, before long work, that a graph can be saved to `path`.
+
+    Nothing is left behind, and an existing file is not touched.
+
+    Parameters
+    ----------
+    path : path
+        Where the graph is to be saved.
+
+    Raises
+    ------
+    FileError
+        If the suffix is not known, or the path is a folder, or its folder does not exist or cannot be
+        written to.
+    """
+    _format_of(path)
+    check_can_write(path)
+
+
+def check_holds(path: str | os.PathLike[str], nodes: Sequence[str]) -> None:
+    """Check, before long work, that the format of `path` can hold these names.
+
+    Raises
+    ------
+    GraphError
+        If it cannot.
+
+    Examples
+    --------
+    >>> check_holds("graph.modelstring", ["a", "b|c"])
+    Traceback (most recent call last):
+        ...
+    f2sl.errors.GraphError: a model string cannot hold the name 'b|c'
+    """
+    for _ in _format_of(path).write(DAG(nodes)):
+        pass
+
+
+def _format_of(path: str | os.PathLike[str]) -> Format:
+    suffix = Path(path).suffix.lower()
+    if not is_known(path):
+        shown = f"the suffix {suffix!r} is not known" if suffix else "it has no suffix"
+        raise FileError(f"no graph format for {path}: {shown}. Known: {', '.join(FORMATS)}")
+    known = FORMATS[suffix]
+    if isinstance(known, Format):
+        return known
+    module = import_module(f"f2sl.graph.formats.{known}")
+    return Format(module.write, module.read)

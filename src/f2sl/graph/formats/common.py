@@ -1,17 +1,22 @@
-"""Helpers of the graph formats: weights as text, edges while they are read, and one error."""
+"""What the graph formats share: edges as they are written, a graph while it is read, and one error."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from f2sl.graph._arrays import FloatArray, find_cycle
+from f2sl.errors import FileError, GraphError
+from f2sl.graph._arrays import find_cycle
 from f2sl.graph.convert import from_arcs
 from f2sl.graph.dag import DAG
 from f2sl.graph.pdag import PDAG
 
+Content = TypeVar("Content")
 NO_WEIGHT = float("nan")
 
 
@@ -23,6 +28,29 @@ class FormatError(Exception):
         self.message, self.line = message, line
 
 
+def read_file(path: str | PathLike[str], read: Callable[[bytes], Content]) -> Content:
+    """Read a file; every error names it, and a :class:`FormatError` becomes a FileError with the line.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read or understood.
+    GraphError
+        If it is well formed, but does not describe a valid graph.
+    """
+    try:
+        content = Path(path).read_bytes()
+    except (OSError, ValueError) as error:
+        raise FileError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+    try:
+        return read(content)
+    except FormatError as error:
+        where = f"{path}, line {error.line}" if error.line else f"{path}"
+        raise FileError(f"{where}: ", error.message) from None
+    except GraphError as error:
+        raise GraphError(f"{path}: {error}") from None
+
+
 def decoded(content: bytes) -> str:
     """Return the text of a file, which must be UTF-8, with or without a byte order mark."""
     try:
@@ -30,6 +58,21 @@ def decoded(content: bytes) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise FormatError("the file is not text in UTF-8", line) from None
+
+
+def is_number(word: str) -> bool:
+    """Return whether a word is a number; Python takes 0_1 for one, file formats do not."""
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return "_" not in word
+
+
+def quoted(name: str) -> str:
+    """Write a name as a string in double quotes, with backslashes before quotes and backslashes."""
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def number_text(weight: float) -> str:
@@ -56,24 +99,26 @@ def parsed_weight(text: str, line: int = 0) -> float:
     return weight
 
 
-def weighted(edges: Iterable[tuple[str, str]], weights: FloatArray | None) -> Iterator[tuple[str, str, str]]:
-    """Yield edges with their weights as text, empty for edges without one."""
-    if weights is None:
-        for a, b in edges:
-            yield a, b, ""
-        return
-    for (a, b), weight in zip(edges, weights.tolist(), strict=True):
-        yield a, b, "" if weight != weight else number_text(weight)
+class Edge(NamedTuple):
+    """Edge as it is written: `weight` is a text, empty for an edge without one."""
+
+    a: str
+    b: str
+    directed: bool
+    weight: str
+    weak: bool
 
 
-def arrows(graph: PDAG) -> Iterator[tuple[str, str, str]]:
-    """Yield the directed edges with their weights as text."""
-    return weighted(graph.directed_edges, graph._weights_directed)
-
-
-def lines(graph: PDAG) -> Iterator[tuple[str, str, str]]:
-    """Yield the undirected edges with their weights as text."""
-    return weighted(graph.undirected_edges, graph._weights_undirected)
+def edges_of(graph: PDAG) -> Iterator[Edge]:
+    """Yield the edges of a graph, the directed ones first."""
+    for named, directed, weights in (
+        (graph.directed_edges, True, graph._weights_directed),
+        (graph.undirected_edges, False, graph._weights_undirected),
+    ):
+        listed = [NO_WEIGHT] * len(named) if weights is None else weights.tolist()
+        for edge, weight in zip(named, listed, strict=True):
+            text = number_text(weight) if weight == weight else ""
+            yield Edge(*edge, directed, text, edge in graph.weak)
 
 
 @dataclass
@@ -84,31 +129,37 @@ class Draft:
     number: dict[str, int] = field(default_factory=dict)
     arcs: list[tuple[int, int]] = field(default_factory=list)
     weights: list[float] = field(default_factory=list)
+    weak: set[tuple[str, str]] = field(default_factory=set)
 
     def node(self, name: str) -> int:
         """Return the number of the node called `name`, new or known."""
         return self.number.setdefault(name, len(self.number))
 
-    def arc(self, a: int, b: int, weight: float = NO_WEIGHT, *, both: bool = False) -> None:
+    def arc(
+        self, a: str, b: str, weight: float = NO_WEIGHT, *, both: bool = False, weak: bool = False
+    ) -> None:
         """Add ``a -> b``, or with `both` the undirected edge, which is an arc each way."""
-        self.arcs.append((a, b))
-        self.weights.append(weight)
-        if both:
-            self.arcs.append((b, a))
-            self.weights.append(weight)
+        i, j = self.node(a), self.node(b)
+        self.arcs += [(i, j), (j, i)] if both else [(i, j)]
+        self.weights += [weight, weight] if both else [weight]
+        if weak:
+            self.weak.add((a, b))
 
     def finish(self) -> PDAG:
         """Return the graph; as a DAG if the file says so, or if it does not say and the graph can be one."""
         arcs = np.array(self.arcs, dtype=np.int64).reshape(-1, 2)
         graph = from_arcs(PDAG, list(self.number), arcs, np.array(self.weights, dtype=np.float64))
-        return as_class(graph, self.graph_class)
+        graph = as_class(graph, self.graph_class)
+        graph.weak = frozenset(self.weak.intersection(graph.directed_edges) if self.weak else ())
+        return graph
 
 
 def as_class(graph: PDAG, graph_class: str) -> PDAG:
     """Return `graph` as the DAG or PDAG it was stored as; `graph_class` may be empty."""
     if graph_class not in ("", "DAG", "PDAG"):
         raise FormatError(f"a graph of the graph_class {graph_class!r} is not known; known are DAG and PDAG")
-    if graph_class == "PDAG" or (not graph_class and not _can_be_dag(graph)):
+    can_be_dag = not len(graph.undirected_array) and find_cycle(graph.n_nodes, graph.directed_array) is None
+    if graph_class == "PDAG" or (not graph_class and not can_be_dag):
         return graph
     return DAG.from_arrays(
         graph.nodes,
@@ -117,7 +168,3 @@ def as_class(graph: PDAG, graph_class: str) -> PDAG:
         graph._weights_directed,
         graph._weights_undirected,
     )
-
-
-def _can_be_dag(graph: PDAG) -> bool:
-    return not len(graph.undirected_array) and find_cycle(graph.n_nodes, graph.directed_array) is None

@@ -22,10 +22,9 @@ from f2sl.graph.formats.common import (
     NO_WEIGHT,
     Draft,
     FormatError,
-    arrows,
     as_class,
     decoded,
-    lines,
+    edges_of,
     parsed_weight,
 )
 from f2sl.graph.pdag import PDAG
@@ -52,9 +51,8 @@ def write(graph: PDAG) -> Iterator[str]:
     yield "source,target,type,weight\n"
     if not in_order:
         yield from (f"{_quoted(name)},,node,\n" for name in graph.nodes)
-    for edge_type, edges in (("directed", arrows(graph)), ("undirected", lines(graph))):
-        for a, b, weight in edges:
-            yield f"{_quoted(a)},{_quoted(b)},{edge_type},{weight}\n"
+    for a, b, directed, weight, _ in edges_of(graph):
+        yield f"{_quoted(a)},{_quoted(b)},{'directed' if directed else 'undirected'},{weight}\n"
     if in_order:
         yield from (f"{_quoted(name)},,node,\n" for name in alone)
 
@@ -109,7 +107,7 @@ def _edge_list(rows: Iterator[Row], titles: list[str], source: int, target: int)
         weight = parsed_weight(row[weight_at], line) if weight_at is not None else NO_WEIGHT
         if not row[source]:
             raise FormatError("the source is empty", line)
-        a = draft.node(row[source])
+        draft.node(row[source])
         if edge_type == "node":
             if row[target]:
                 raise FormatError(f"a row of type 'node' has the target {row[target]!r}", line)
@@ -118,7 +116,7 @@ def _edge_list(rows: Iterator[Row], titles: list[str], source: int, target: int)
         elif not row[target]:
             raise FormatError(f"the target of the {edge_type} edge from {row[source]!r} is empty", line)
         else:
-            draft.arc(a, draft.node(row[target]), weight, both=edge_type == "undirected")
+            draft.arc(row[source], row[target], weight, both=edge_type == "undirected")
     return draft.finish()
 
 

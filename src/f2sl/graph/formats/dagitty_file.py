@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from f2sl.graph.formats.common import Draft, FormatError, arrows, decoded, lines, parsed_weight
-from f2sl.graph.formats.dot_file import quoted
-from f2sl.graph.formats.dot_parser import EdgeStatement, parse_dagitty
+from f2sl.graph.formats.common import Draft, FormatError, decoded, edges_of, parsed_weight, quoted
+from f2sl.graph.formats.dot_file import EdgeStatement, parse_dagitty
 from f2sl.graph.pdag import PDAG
 
 
@@ -32,10 +31,10 @@ def write(graph: PDAG) -> Iterator[str]:
     yield f"{type(graph).__name__.lower()} {{\n"
     for name in graph.nodes:
         yield f"{names[name]}\n"
-    for edges, operator in ((arrows(graph), "->"), (lines(graph), "--")):
-        for a, b, weight in edges:
-            tail = f' [strength="{weight}"]' if weight else ""
-            yield f"{names[a]} {operator} {names[b]}{tail}\n"
+    for a, b, directed, weight, weak in edges_of(graph):
+        marks = [f'strength="{weight}"'] * bool(weight) + ["weak=true"] * weak
+        tail = f" [{','.join(marks)}]" if marks else ""
+        yield f"{names[a]} {'->' if directed else '--'} {names[b]}{tail}\n"
     yield "}\n"
 
 
@@ -55,7 +54,7 @@ def read(content: bytes) -> PDAG:
         if isinstance(statement, str):
             draft.node(statement)
         elif isinstance(statement, EdgeStatement):
-            weight = statement.attributes.get("strength", statement.attributes.get("beta", ""))
-            a, b = draft.node(statement.source), draft.node(statement.target)
-            draft.arc(a, b, parsed_weight(weight, statement.line), both=not statement.directed)
+            a, b, directed, attributes, line = statement
+            weight = parsed_weight(attributes.get("strength", attributes.get("beta", "")), line)
+            draft.arc(a, b, weight, both=not directed, weak=attributes.get("weak") == "true")
     return draft.finish()

@@ -27,7 +27,7 @@ from f2sl._synonyms import kind_meant
 from f2sl.errors import GraphError, OptionError
 from f2sl.graph.dag import DAG
 from f2sl.graph.extension import directed_by
-from f2sl.graph.formats.common import NO_WEIGHT, FormatError, arrows, as_class, decoded, lines, parsed_weight
+from f2sl.graph.formats.common import NO_WEIGHT, FormatError, as_class, decoded, edges_of, parsed_weight
 from f2sl.graph.pdag import PDAG
 
 if TYPE_CHECKING:
@@ -56,9 +56,9 @@ def write(graph: PDAG, form: str = FORMAT, more: Mapping[str, Any] | None = None
         yield '],"weights":null'
     else:
         yield '],"weights":{"directed":['
-        yield from _joined(weight or "null" for _, _, weight in arrows(graph))
+        yield from _joined(edge.weight or "null" for edge in edges_of(graph) if edge.directed)
         yield '],"undirected":['
-        yield from _joined(weight or "null" for _, _, weight in lines(graph))
+        yield from _joined(edge.weight or "null" for edge in edges_of(graph) if not edge.directed)
         yield "]}"
     if (dag := _one_dag(graph)) is not None:
         yield f',"dag":{_compact(dag.directed_edges)}'
@@ -246,7 +246,7 @@ def learned_by_of(file: Mapping[str, Any]) -> dict[str, Any] | None:
     messages += [
         f'"reading" holds {json.dumps(name)}: {json.dumps(value)}'
         for name, value in given["reading"].items()
-        if not _SAFE_READING.get(name, _never)(value)
+        if name not in _SAFE_READING or not _SAFE_READING[name](value)
     ]
     if messages:
         raise FormatError(f'"learned_by" has what a file of a graph may not set: {"; ".join(messages)}')
@@ -254,10 +254,6 @@ def learned_by_of(file: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,99}")
-
-
-def _never(value: Any) -> bool:
-    return False
 
 
 def _is_text(value: Any) -> bool:
@@ -268,19 +264,14 @@ def _is_texts(value: Any) -> bool:
     return isinstance(value, list) and all(map(_is_text, value))
 
 
-def _is_text_by_name(value: Any) -> bool:
-    return isinstance(value, str) or (isinstance(value, dict) and all(map(_is_text, value.values())))
-
-
-def _is_bins(value: Any) -> bool:
-    given = value.values() if isinstance(value, dict) else [value]
-    return all(type(one) is int or one == "auto" for one in given)
+def _by_name(value: Any) -> list[Any]:
+    return list(value.values()) if isinstance(value, dict) else [value]
 
 
 _SAFE_READING: Mapping[str, Callable[[Any], bool]] = {
     "names": _is_texts,
-    "kinds": _is_text_by_name,
-    "bins": _is_bins,
+    "kinds": lambda value: all(map(_is_text, _by_name(value))),
+    "bins": lambda value: all(type(one) is int or one == "auto" for one in _by_name(value)),
     "binning": _is_text,
     "missing": _is_text,
     "drop": _is_texts,

@@ -99,10 +99,12 @@ class Draft:
             first = self.line(self.variables[name].offset)
             self.fail(f"variable {shown(name)} is declared twice, first on line {first}", offset)
 
-    def add_variable(self, name: str, states: Iterable[tuple[str, int]], offset: int) -> None:
-        """Declare a variable with states, each with its place."""
+    def add_variable(self, name: str, states: Iterable[tuple[str, int]] | None, offset: int) -> None:
+        """Declare a variable with states, each with its place; a number has none."""
         self.check_new(name, offset)
-        self.variables[name] = Variable(offset, self.positions(name, states, offset))
+        self.variables[name] = Variable(
+            offset, {} if states is None else self.positions(name, states, offset)
+        )
 
     def positions(self, name: str, states: Iterable[tuple[str, int]], offset: int) -> dict[str, int]:
         """Number the states of a variable."""
@@ -114,11 +116,6 @@ class Draft:
         if not positions:
             self.fail(f"variable {shown(name)} has no states", offset)
         return positions
-
-    def add_number(self, name: str, offset: int) -> None:
-        """Declare a variable that is a number."""
-        self.check_new(name, offset)
-        self.variables[name] = Variable(offset, {})
 
     def add_block(self, child: str, block: Block) -> None:
         """Add the probabilities of a variable."""

@@ -21,9 +21,9 @@ from collections.abc import Iterator
 from typing import NoReturn
 
 from f2sl.errors import shown
-from f2sl.graph.formats.common import FormatError, decoded
+from f2sl.graph.formats.common import FormatError, decoded, quoted
 from f2sl.network.bayesian_network import BayesianNetwork
-from f2sl.network.formats.bif_tokens import unquoted
+from f2sl.network.formats.bif_file import unquoted
 from f2sl.network.formats.draft import Block, Draft, Entry, Normal, identifiers
 
 _TOKEN = re.compile(
@@ -60,14 +60,14 @@ def write(network: BayesianNetwork) -> Iterator[str]:
     <BLANKLINE>
     """
     names = dict(zip(network.variables, identifiers(network.variables, "n", _RESERVED), strict=True))
-    yield f"net\n{{\n  name = {_quoted(network.name)};\n}}\n"
+    yield f"net\n{{\n  name = {quoted(network.name)};\n}}\n"
     for name, node in names.items():
         states = network.states.get(name)
         yield f"{'node' if states else 'continuous node'} {node}\n{{\n"
         if states:
-            yield f"  states = ({' '.join(map(_quoted, states))});\n"
+            yield f"  states = ({' '.join(map(quoted, states))});\n"
         if node != name:
-            yield f"  label = {_quoted(name)};\n  f2sl_name = {_quoted(name)};\n"
+            yield f"  label = {quoted(name)};\n  f2sl_name = {quoted(name)};\n"
         yield "}\n"
     for name, node in names.items():
         given = network.parents(name)
@@ -84,11 +84,6 @@ def write(network: BayesianNetwork) -> Iterator[str]:
 def _normal(intercept: float, coefficients: list[float], variance: float, names: list[str]) -> str:
     terms = [f"{coefficient!r} * {name}" for coefficient, name in zip(coefficients, names, strict=True)]
     return f"normal ({' + '.join([repr(intercept), *terms])}, {variance!r})"
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
 
 
 def read(content: bytes) -> BayesianNetwork:
@@ -182,7 +177,7 @@ class _Reader:
         name = unquoted(own[0][0]) if own else node
         self.names[node] = name
         if block == "continuous":
-            self.draft.add_number(name, line)
+            self.draft.add_variable(name, None, line)
         elif block == "discrete":
             states = attributes.get("states", [])
             listed = [(unquoted(text), where) for text, where in states if text not in ("(", ")", ",")]

@@ -21,9 +21,9 @@ from xml.sax.saxutils import escape, quoteattr
 
 from f2sl.errors import shown, unknown_name
 from f2sl.graph.formats.common import FormatError
+from f2sl.graph.formats.xml import Element, as_text, parse
 from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.formats.draft import Block, Draft, Entry, identifiers
-from f2sl.network.formats.xml import Element, as_text, parse
 
 
 def write(network: BayesianNetwork) -> Iterator[str]:

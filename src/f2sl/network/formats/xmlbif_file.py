@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from f2sl.graph.formats.common import FormatError
+from f2sl.graph.formats.xml import Element, as_text, name_of, parse
 from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.formats.draft import Block, Draft, Entry
-from f2sl.network.formats.xml import Element, as_text, name_of, parse
 
 # Without the document type that the definition of the format has: pyAgrum cannot read it.
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<BIF VERSION="0.3">\n<NETWORK>\n'

@@ -11,13 +11,8 @@ const MOST_AT_FIRST = 200;   // edges shown at first where there are many for fe
 const LISTED = 300;          // rows of the list of edges before "Show all"
 const ROW = 92;              // distance of layers in a focused view
 
-const KINDS = data.compare
-  ? { agreed: data.compare.agreed, reversed: data.compare.reversed, half: data.compare.half,
-      missing: data.compare.missing, extra: data.compare.extra }
-  : { directed: "directed", weak: "weakly decided", undirected: "undirected" };
-const DASH = { weak: [6, 4], missing: [9, 5], extra: [2, 4], reversed: [14, 4, 3, 4], half: [5, 2] };
-const COLOUR = { directed: "arrow", weak: "arrow", undirected: "plain", agreed: "agreed", missing: "missing", extra: "extra",
-                 reversed: "reversed", half: "half" };
+const KINDS = Object.fromEntries(Object.entries(data.styles).map(([kind, style]) => [kind, style.name]));
+const DASH = Object.fromEntries(Object.entries(data.styles).filter(([, style]) => style.dashes.length).map(([kind, style]) => [kind, style.dashes]));
 
 const state = { picked: null, focus: "all", depth: 1, kinds: new Set(Object.keys(KINDS)), measure: null, cut: -Infinity,
                 sort: "value", down: true, all: false };
@@ -146,7 +141,7 @@ function styles() {
       "curve-style": "round-segments", "segment-radii": 18, "segment-weights": "data(along)", "segment-distances": "data(aside)" } },
     { selector: "edge.arrow", style: { "target-arrow-shape": "triangle" } },
     ...Object.keys(KINDS).map(kind => ({ selector: `edge.${kind}`, style: {
-      "line-color": css(COLOUR[kind]), "target-arrow-color": css(COLOUR[kind]),
+      "line-color": css(kind), "target-arrow-color": css(kind),
       ...(DASH[kind] ? { "line-style": "dashed", "line-dash-pattern": DASH[kind] } : {}) } })),
     { selector: ".away", style: { display: "none" } },
     { selector: "node.alone", style: { opacity: 0.5 } },
@@ -460,7 +455,7 @@ function sample(kind, directed) {
   const part = (tag, attributes) => { const element = document.createElementNS(name, tag); for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value); svg.append(element); };
   svg.setAttribute("viewBox", "0 0 30 10");
   svg.setAttribute("aria-hidden", "true");
-  const colour = `var(--${COLOUR[kind]})`;
+  const colour = `var(--${kind})`;
   part("line", { x1: 1, y1: 5, x2: directed ? 22 : 29, y2: 5, style: `stroke:${colour};stroke-width:2.4`, "stroke-dasharray": (DASH[kind] || []).map(d => d * 0.6).join(" ") });
   if (directed) part("path", { d: "M21 0.5 L30 5 L21 9.5 Z", style: `fill:${colour}` });
   return svg;
@@ -711,7 +706,7 @@ function asSvg() {
     const end = points.at(-1), before = points.at(-2), long = Math.hypot(end.x - before.x, end.y - before.y) || 1;
     const ux = (end.x - before.x) / long, uy = (end.y - before.y) / long, width = element.numericStyle("width"), head = 6 + 2.2 * width;
     const stop = edge.d ? { x: end.x - ux * head * 0.8, y: end.y - uy * head * 0.8 } : end;
-    const colour = css(COLOUR[kindOf(edge)]), dash = DASH[kindOf(edge)], faded = element.numericStyle("opacity");
+    const colour = css(kindOf(edge)), dash = DASH[kindOf(edge)], faded = element.numericStyle("opacity");
     let path = `M${points[0].x.toFixed(1)} ${points[0].y.toFixed(1)}`;
     for (let k = 1; k < points.length - 1; k++) {
       const [p, q, r] = [points[k - 1], points[k], k === points.length - 2 ? stop : points[k + 1]];

@@ -1,4 +1,4 @@
-"""Safe XML parsing for network formats, with line numbers of elements.
+"""Safe XML parsing for the formats of graphs and networks, with line numbers of elements.
 
 Entities are refused, because they can make small files huge and read other files; so is deep nesting. A
 document type declaration is skipped; nothing outside the file is ever read.
@@ -7,20 +7,21 @@ document type declaration is skipped; nothing outside the file is ever read.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NoReturn
 from xml.parsers import expat
 from xml.sax.saxutils import escape
 
 from f2sl.errors import shown
-from f2sl.graph.formats.common import FormatError
-from f2sl.graph.formats.graphml_file import as_id
+from f2sl.graph.formats.common import FormatError, is_number
 
 DEEPEST = 100
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
-@dataclass
+@dataclass(slots=True)
 class Element:
     """Element with its lower-case tag, its attributes, its own text, and its child elements."""
 
@@ -57,12 +58,20 @@ class Element:
                 raise ValueError
             return list(map(float, words))
         except ValueError:
-            strange = next(word for word in words if not _is_number(word))
+            strange = next(word for word in words if not is_number(word))
             raise FormatError(f"<{self.tag}>: {shown(strange)} is not a number", self.line) from None
 
 
-def parse(content: bytes, root: str) -> Element:
+def parse(
+    content: bytes,
+    root: str,
+    streamed: str = "",
+    each: Callable[[Element, Element, Element], None] | None = None,
+) -> Element:
     """Return the outermost element of a file, which must have the tag `root`.
+
+    Each element directly within one with the tag `streamed` is passed to `each` when it ends, with that one
+    and the outermost; it is not stored, so that a large file takes little memory.
 
     Raises
     ------
@@ -81,7 +90,7 @@ def parse(content: bytes, root: str) -> Element:
         raise FormatError(problem, parser.CurrentLineNumber)
 
     def refuse(*_: object) -> NoReturn:
-        fail("the file has entities of its own, which are not read")
+        fail("the file has entities of its own, in a document type declaration, which are not read")
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         if len(within) > DEEPEST:
@@ -90,9 +99,15 @@ def parse(content: bytes, root: str) -> Element:
         within[-1].inner.append(element)
         within.append(element)
 
+    def end(_: str) -> None:
+        element = within.pop()
+        if each is not None and within[-1].tag == streamed:
+            within[-1].inner.pop()
+            each(element, within[-1], whole.inner[0])
+
     parser.buffer_text = True
     parser.StartElementHandler = start
-    parser.EndElementHandler = lambda _: within.pop()
+    parser.EndElementHandler = end
     parser.CharacterDataHandler = lambda text: within[-1].texts.append(text)
     parser.EntityDeclHandler = parser.ExternalEntityRefHandler = parser.SkippedEntityHandler = refuse
     try:
@@ -105,6 +120,13 @@ def parse(content: bytes, root: str) -> Element:
     if found.tag != root:
         raise FormatError(f"the file is a <{found.tag}>, not a <{root}>", found.line)
     return found
+
+
+def as_id(name: str) -> str:
+    """Return a name in a form that XML can hold: unchanged, or as a JSON string."""
+    if not name.startswith('"') and not _NOT_XML.search(name):
+        return name
+    return _NOT_XML.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(name, ensure_ascii=False))
 
 
 def as_text(name: str) -> str:
@@ -132,11 +154,3 @@ def name_of(text: str) -> str:
         except ValueError:
             pass
     return text
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return "_" not in word

@@ -1,4 +1,4 @@
-"""Read BIF, the most common format of Bayesian networks.
+r"""BIF, the most common format of Bayesian networks.
 
 A file is a series of blocks, in any order::
 
@@ -16,9 +16,19 @@ A row gives the distribution of the child for one configuration of the parents; 
 counting order of the variables listed: the child's state changes slowest, the last parent's fastest. (This is
 Cozman's definition; pgmpy and pyAgrum read it in the same way.) ``property`` lines are skipped.
 
+A file consists of *words*, the symbols ``{ } [ ] ( ) ;``, and strings in double quotes. White space, commas,
+bars and comments (``// ...`` to the end of the line, ``/* ... */``) separate them and have no meaning, so
+``(a | b, c)`` and ``( "a" "b" "c" )`` are the same. A word is any other sequence of characters:
+``LVFAILURE``, ``0.5``, ``50-100%``, ``<5``. A string may contain anything, also line breaks; a quote is
+written ``\"`` and a backslash ``\\``. One regular expression splits the whole text in one pass, in linear
+time for any text. The positions of tokens are not stored: lines are counted only for an error message.
+
 The parser is one loop over the tokens, without recursion, so no nesting can be too deep. It stores blocks as
 they are in the file, each part with the number of its token; :mod:`f2sl.network.formats.draft` turns them
 into a network.
+
+The same network always gives the same text: variables in their order, then their tables row by row, the last
+parent's state changing fastest, and numbers with enough digits to read the same number back.
 
 References
 ----------
@@ -27,12 +37,14 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice, product
 from typing import NoReturn
 
 from f2sl.errors import shortened, shown
+from f2sl.graph.formats.common import is_number, quoted
 from f2sl.network.bayesian_network import BayesianNetwork
-from f2sl.network.formats.bif_tokens import Tokens, unquoted
 from f2sl.network.formats.draft import Block, Draft, Entry, Variable
 
 _SIGNS = frozenset("{}[]();") | {""}
@@ -230,16 +242,145 @@ class Parser(Draft):
             numbers = []
         # Python takes 0_1 for a number, BIF does not.
         if not numbers or "_" in "".join(tokens):
-            while _is_number(self._texts[self._at]):
+            while is_number(self._texts[self._at]):
                 self._at += 1
             self._missing(f"a number or ';' in the probabilities of {shown(child)}")
         self._at = end + 1
         return numbers
 
 
-def _is_number(token: str) -> bool:
-    try:
-        float(token)
-    except ValueError:
-        return False
-    return "_" not in token
+# All repetitions are possessive (*+): nothing is ever tried twice. What fits nothing, an open quote or
+# comment, takes the rest of the text with it, so that it is met once.
+_TOKEN = re.compile(
+    r"""(?: [\s,|]++ | //[^\n]*+ | /\*.*?\*/ )*+
+        (?: ( [{}\[\]();]
+            | "(?:[^"\\]++|\\.)*+"
+            | (?:[^\s,|{}\[\]();"/]++|/(?![/*]))++
+            )
+          | .+ | \Z )""",
+    re.VERBOSE | re.DOTALL,
+)
+_WORD = re.compile(r"""(?:[^\s,|{}\[\]();"/]++|/(?![/*]))++""")
+_ESCAPED = re.compile(r'\\(["\\])')
+
+
+class Tokens:
+    r"""Tokens of a text, in order; the last one is empty and marks the end, or unreadable text.
+
+    Examples
+    --------
+    >>> tokens = Tokens('network x {\n} "')
+    >>> tokens.texts
+    ['network', 'x', '{', '}', '']
+    >>> tokens.line(3), tokens.description(4)
+    (2, 'a string that is not closed')
+    """
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self.texts: list[str] = _TOKEN.findall(text)
+        # At the end of the text the expression may match nothing once more.
+        del self.texts[self.texts.index("") + 1 :]
+
+    def line(self, number: int) -> int:
+        """Return the line, counted from 1, on which a token begins."""
+        return self._text.count("\n", 0, self._place(number)) + 1
+
+    def description(self, number: int) -> str:
+        """Return the description of a token for a message."""
+        token = self.texts[number]
+        if token:
+            return shown(token)
+        rest = self._text[self._place(number) :][:2]
+        if rest.startswith('"'):
+            return "a string that is not closed"
+        return "a comment that is not closed" if rest == "/*" else "the end of the file"
+
+    def _place(self, number: int) -> int:
+        """Return the position of a token: split the text again, up to it."""
+        match = next(islice(_TOKEN.finditer(self._text), number, None))
+        if match.group(1) is not None:
+            return match.start(1)
+        # What cannot be read begins where a comment or space could not be skipped; the end, at the end.
+        begin = _SKIPPED.match(self._text, match.start())
+        return begin.end() if begin else match.start()
+
+
+_SKIPPED = re.compile(r"(?:[\s,|]++|//[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
+
+
+def unquoted(token: str) -> str:
+    r"""Return the name that a word or a string denotes.
+
+    Examples
+    --------
+    >>> unquoted("a-b"), unquoted('"a b"'), unquoted(r'"say \"b\""')
+    ('a-b', 'a b', 'say "b"')
+    """
+    if not token.startswith('"'):
+        return token
+    inner = token[1:-1]
+    return _ESCAPED.sub(r"\1", inner) if "\\" in inner else inner
+
+
+def written(name: str) -> str:
+    r"""Return a name as BIF writes it: unquoted if it is a word, because some tools cannot read strings.
+
+    Examples
+    --------
+    >>> print(written("50-100%"), written("a b"), written('say "b"'))
+    50-100% "a b" "say \"b\""
+    """
+    return name if _WORD.fullmatch(name) else quoted(name)
+
+
+def write_bif(network: BayesianNetwork, header: Iterable[str] = ()) -> Iterator[str]:
+    """Write a network in pieces of text.
+
+    Parameters
+    ----------
+    network
+        Network to write.
+    header
+        Lines of a comment at the top of the file.
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> graph = f2sl.DAG(["out", "bark"], [("out", "bark")])
+    >>> states = {"out": ["yes", "no"], "bark": ["loud", "no bark"]}
+    >>> tables = {"out": [0.15, 0.85], "bark": [[0.7, 0.3], [0.01, 0.99]]}
+    >>> print(*write_bif(BayesianNetwork(graph, states, tables, name="dogs")), sep="", end="")
+    network dogs {
+    }
+    variable out {
+      type discrete [ 2 ] { yes, no };
+    }
+    variable bark {
+      type discrete [ 2 ] { loud, "no bark" };
+    }
+    probability ( out ) {
+      table 0.15, 0.85;
+    }
+    probability ( bark | out ) {
+      (yes) 0.7, 0.3;
+      (no) 0.01, 0.99;
+    }
+    """
+    for line in header:
+        yield f"// {line}".rstrip() + "\n"
+    yield f"network {written(network.name or 'unknown')} {{\n}}\n"
+    names = {name: written(name) for name in network.variables}
+    states = {name: [written(state) for state in listed] for name, listed in network.states.items()}
+    for name, listed in states.items():
+        yield f"variable {names[name]} {{\n  type discrete [ {len(listed)} ] {{ {', '.join(listed)} }};\n}}\n"
+    for name in network.variables:
+        parents, table = network.parents(name), network.tables[name]
+        if not parents:
+            yield f"probability ( {names[name]} ) {{\n  table {', '.join(map(repr, table.tolist()))};\n}}\n"
+            continue
+        yield f"probability ( {names[name]} | {', '.join(names[p] for p in parents)} ) {{\n"
+        rows = table.reshape(-1, table.shape[-1]).tolist()
+        for labels, row in zip(product(*(states[p] for p in parents)), rows, strict=True):
+            yield f"  ({', '.join(labels)}) {', '.join(map(repr, row))};\n"
+        yield "}\n"
