@@ -16,7 +16,8 @@ from pathlib import Path
 SOURCE = Path(__file__).parent.parent / "src" / "f2sl"
 
 ORDER = [
-    ["_version", "_synonyms", "_arrays", "_constants", "_normal"],
+    ["_version", "_notes", "_arrays", "_constants", "_normal"],
+    ["_synonyms"],
     ["errors"],
     ["_extensions"],
     ["constraints"],
@@ -27,6 +28,7 @@ ORDER = [
     ["_shortcuts"],
     ["_jit"],
     ["_options"],
+    ["_reading"],
     ["_owners"],
     ["_estimator", "_registry"],
     ["_rich"],
@@ -46,7 +48,7 @@ ORDER = [
 RANK = {part: rank for rank, level in enumerate(ORDER) for part in level}
 ONLY_FIRST = {"graph"}
 """It knows nothing of the rest but the version, errors, names of types, extensions and knowledge of edges."""
-FIRST = [part for level in ORDER[:5] for part in level]
+FIRST = [part for level in ORDER[:6] for part in level]
 
 
 def part_of(path: Path) -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from f2sl._version import __version__
 
 if TYPE_CHECKING:
+    from f2sl._notes import Note as Note
     from f2sl._options import option as option
     from f2sl.api import learn as learn
     from f2sl.api import learn_mb as learn_mb
@@ -174,6 +175,7 @@ _HOMES = {
     "MMMB": "learners.local.by_neighbors",
     "MMPC": "learners.local.mmpc",
     "MRMR": "learners.local.mrmr",
+    "Note": "_notes",
     "NOTEARS": "learners.notears",
     "open_table": "data.open",
     "option": "_options",

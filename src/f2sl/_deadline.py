@@ -24,6 +24,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from f2sl._notes import Note
+
 
 class TimeUp(BaseException):
     """Raised by :func:`checkpoint` when the time is up; no handler of errors may catch it."""
@@ -76,10 +78,10 @@ class Deadline:
         self.undone, self.interrupted = undone, interrupted
 
     @property
-    def note(self) -> str:
+    def note(self) -> Note:
         """Note for the user on why the result is incomplete."""
         why = "interrupted" if self.interrupted else f"the time limit of {self.seconds:g} s was reached"
-        return f"incomplete: {why}; {self.undone}"
+        return Note("incomplete", f"incomplete: {why}; {self.undone}", interrupted=self.interrupted)
 
 
 _current: ContextVar[Deadline | None] = ContextVar("f2sl_deadline", default=None)

@@ -12,14 +12,13 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
-import textwrap
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, Self, dataclass_transform
 
-from f2sl._options import CATALOGUE, refuse
+from f2sl._notes import Note
+from f2sl._options import CATALOGUE, Option, anything, problems_with, refuse
 from f2sl._owners import refuse_unknown
-from f2sl.errors import OptionError
 
 _RANK = {name: rank for rank, name in enumerate(CATALOGUE)}
 
@@ -90,16 +89,13 @@ class Estimator:
         """Raise one error for all invalid options."""
         refuse(self._problems())
 
-    def _problems(self) -> Iterator[str]:
+    def _problems(self) -> Iterator[Note]:
         """Yield all problems of the options; learners add checks that involve several options."""
         fields = {field.name: field for field in dataclasses.fields(self)}  # type: ignore[arg-type]
         for name in self.option_defaults():
             check = fields[name].metadata.get("check") if name in fields else None
             if check is not None:
-                try:
-                    check(name, getattr(self, name))
-                except OptionError as error:
-                    yield str(error)
+                yield from problems_with(check, name, getattr(self, name))
 
     def __repr__(self) -> str:
         defaults = self.option_defaults()
@@ -138,11 +134,8 @@ def _documented(cls: Any, text: str, fields: list[inspect.Parameter]) -> str:
     text, cls._attributes = _without_attributes(text)
     lines = ["Parameters", "----------"]
     for field in fields:
-        known = CATALOGUE.get(field.name)
-        lines.append(f"{field.name} : {field.annotation}, default {field.default!r}")
-        if known is not None:
-            about = f"{known.help} {known.more}".rstrip()
-            lines += textwrap.wrap(about, 100, initial_indent="    ", subsequent_indent="    ")
+        known = CATALOGUE.get(field.name) or Option(field.name, anything)
+        lines += known.documented(field.annotation, field.default)
     message: dict[str, str] = {}
     for base in cls.__mro__:
         new = vars(base).get("_attributes", {})

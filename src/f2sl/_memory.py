@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from f2sl._notes import Use
 from f2sl.errors import OptionError
 
 LEAST_MEMORY = 16 * 10**6
@@ -134,10 +135,12 @@ def memory_limit(memory: Any, engine: Any = "auto") -> int:
     written = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*", str(memory), re.IGNORECASE)
     unit = None if written is None else (UNITS | BINARY_UNITS).get(written[2].lower())
     if written is None or unit is None or isinstance(memory, bool):
-        raise OptionError(f'memory takes a number of bytes, or a size such as "256MB", not {memory!r}')
+        takes = f' takes a number of bytes, or a size such as "256MB", not {memory!r}'
+        raise OptionError(Use("memory"), takes)
     limit = int(float(written[1]) * unit)
     if limit < LEAST_MEMORY:
-        raise OptionError(f"memory must be at least {LEAST_MEMORY // 10**6}MB, not {memory!r}")
+        raise OptionError(Use("memory"), f" must be at least {LEAST_MEMORY // 10**6}MB, not {memory!r}")
     if engine == "memory":
-        raise OptionError('engine="memory" has no memory limit; leave out engine or memory')
+        out = Use("engine"), " or ", Use("memory")
+        raise OptionError(Use("engine", "memory"), " has no memory limit; leave out ", *out)
     return limit

@@ -17,12 +17,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
 from typing import Any
 
+from f2sl._notes import Note, Use
 from f2sl.errors import OptionError
 
 Check = Callable[[str, Any], Any]
@@ -41,14 +43,14 @@ def fraction(name: str, value: Any) -> float:
     0.01
     """
     if not _plain_number(value) or not 0 < value < 1:
-        raise OptionError(f"{name} must be a number between 0 and 1 (both excluded), not {value!r}")
+        raise OptionError(Use(name), f" must be a number between 0 and 1 (both excluded), not {value!r}")
     return float(value)
 
 
 def not_negative(name: str, value: Any) -> float:
     """Check a number that is 0 or more."""
     if not _plain_number(value) or value < 0:
-        raise OptionError(f"{name} must be a number of 0 or more, not {value!r}")
+        raise OptionError(Use(name), f" must be a number of 0 or more, not {value!r}")
     return float(value)
 
 
@@ -63,14 +65,14 @@ def not_negative_or(word: str, name: str, value: Any) -> float | str:
     if isinstance(value, str) and value == word:
         return word
     if not _plain_number(value) or value < 0:
-        raise OptionError(f"{name} must be a number of 0 or more, or {word!r}, not {value!r}")
+        raise OptionError(Use(name), f" must be a number of 0 or more, or {word!r}, not {value!r}")
     return float(value)
 
 
 def positive(name: str, value: Any, least: float, most: float) -> float:
     """Check a positive number between two limits."""
     if not _plain_number(value) or not least <= value <= most:
-        raise OptionError(f"{name} must be a number from {least:g} to {most:g}, not {value!r}")
+        raise OptionError(Use(name), f" must be a number from {least:g} to {most:g}, not {value!r}")
     return float(value)
 
 
@@ -85,7 +87,7 @@ def whole(name: str, value: Any, least: int = 0, most: int | None = None) -> int
     good = isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least
     if not good or (most is not None and int(value) > most):
         allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise OptionError(f"{name} must be a whole number {allowed}, not {value!r}")
+        raise OptionError(Use(name), f" must be a whole number {allowed}, not {value!r}")
     return int(value)
 
 
@@ -93,14 +95,14 @@ def choice(name: str, value: Any, known: Iterable[str]) -> str:
     """Check one of a few words."""
     words = list(known)
     if not isinstance(value, str) or value not in words:
-        raise OptionError(f"{name} must be one of {', '.join(map(repr, words))}, not {value!r}")
+        raise OptionError(Use(name), f" must be one of {', '.join(map(repr, words))}, not {value!r}")
     return value
 
 
 def flag(name: str, value: Any) -> bool:
     """Check a yes or no."""
     if not isinstance(value, bool):
-        raise OptionError(f"{name} must be True or False, not {value!r}")
+        raise OptionError(Use(name), f" must be True or False, not {value!r}")
     return value
 
 
@@ -115,18 +117,36 @@ def _knowledge(name: str, value: Any) -> Any:
     from f2sl.knowledge import Knowledge
 
     if not isinstance(value, Knowledge):
-        raise OptionError(f"{name} must be an f2sl.Knowledge (Knowledge.load reads a file), not {value!r}")
+        raise OptionError(
+            Use(name), f" must be an f2sl.Knowledge (Knowledge.load reads a file), not {value!r}"
+        )
     return value
 
 
-def _anything(name: str, value: Any) -> Any:
-    """Return the value unchecked: only the learner can check it."""
+def several(name: str, value: Any) -> tuple[str, ...]:
+    """Check a list of names; return them as strings."""
+    if isinstance(value, str):
+        raise OptionError(Use(name), f" takes a list of names, got the single string {value!r}")
+    return tuple(map(str, value))
+
+
+def anything(name: str, value: Any) -> Any:
+    """Return the value unchecked: only who uses it can check it."""
     return value
 
 
 def any_of(*words: str) -> Check:
     """Return the check of an option that takes one of these words."""
     return partial(choice, known=words)
+
+
+def unless_none(check: Check) -> Check:
+    """Return the check of an option that may also be None."""
+    return partial(_unless_none, check)
+
+
+def _unless_none(check: Check, name: str, value: Any) -> Any:
+    return None if value is None else check(name, value)
 
 
 def number_or_word(text: str) -> float | str:
@@ -148,42 +168,61 @@ LEARN_AND_PC = (*LEARN, "pc")
 ALL_COMMANDS = (*LEARN_AND_PC, "mb")
 
 
+TYPES = {whole: int, _jobs: int, flag: bool, fraction: float, not_negative: float, positive: float}
+"""Types of values on the command line by check; all others are strings."""
+
+
 @dataclass(frozen=True)
 class Option:
-    """Option of some learners.
+    """Option of learners or of reading a table, for Python and for the command line.
 
     Attributes
     ----------
     name : str
-        Name, the same in all learners.
-    type : type
-        Type of the value on the command line.
+        Name, the same everywhere.
     check : callable
         Its check, unless a learner has another.
-    help : str
-        One line for the command line.
     default : Any
         Its default, unless a learner has another.
     commands : tuple of str
         The commands of the command line that offer it.
-    more : str
-        Further text for the docstrings of learners.
+    help, more : str
+        One line for the command line, and further text for docstrings.
     optional : bool
         True if None is allowed even where it is not the default.
+    purpose : str
+        Purpose of the option: a heading of the help.
+    repeats : bool
+        True if the flag can be repeated for more values.
+    switch : (str, Any), optional
+        Flag that takes no value, and the value that it stands for.
     parser, metavar
         Parser and placeholder of the command line, where the type is not enough.
     """
 
     name: str
-    type: type
     check: Check
-    help: str
     default: Any = None
     commands: tuple[str, ...] = LEARN
+    help: str = ""
     more: str = ""
     optional: bool = False
+    purpose: str = ""
+    repeats: bool = False
+    switch: tuple[str, Any] | None = None
     parser: Callable[[str], Any] | None = None
     metavar: str | None = None
+
+    def says(self, text: str, more: str = "") -> Option:
+        """Return the option with its texts: one line of help, and what docstrings add."""
+        return dataclasses.replace(self, help=text, more=more)
+
+    @property
+    def type(self) -> Any:
+        """Type of the value on the command line."""
+        if self.switch:
+            return bool
+        return list[str] if self.repeats else TYPES.get(getattr(self.check, "func", self.check), str)
 
     @property
     def choices(self) -> tuple[str, ...]:
@@ -191,348 +230,191 @@ class Option:
         return tuple(getattr(self.check, "keywords", {}).get("known", ()))
 
     @property
-    def is_named(self) -> bool:
-        """True if the option takes a name of a registry."""
-        return self.name in ("ci_test", "measure", "pc", "score")
-
-    @property
-    def purpose(self) -> str:
-        """Purpose of the option: a heading of the help."""
-        return next(heading for heading, names in PURPOSES.items() if self.name in names)
-
-    @property
     def flag(self) -> str:
         """Flag of the option on the command line."""
-        return "--jobs" if self.name == "n_jobs" else "--" + self.name.replace("_", "-")
+        return self.switch[0] if self.switch else flag_of(self.name)
+
+    def documented(self, annotation: object, default: object) -> list[str]:
+        """Return the lines on the option in a docstring."""
+        text = self.more if self.switch else f"{self.help} {self.more}".rstrip()
+        lines = textwrap.wrap(text, 96, break_on_hyphens=False)
+        return [f"{self.name} : {annotation}, default {default!r}", *(f"    {line}" for line in lines)]
+
+
+def flag_of(name: str) -> str:
+    """Return the flag of an option on the command line that has no other."""
+    return "--jobs" if name == "n_jobs" else "--" + name.replace("_", "-")
 
 
 _at_least_1 = partial(whole, least=1)
 _any_weight = partial(positive, least=1e-9, most=1e9)
 
-_OPTIONS = (
+_RELEVANCE = (
     Option(
         "delta",
-        str,
         partial(not_negative_or, "auto"),
-        "Relevance threshold: pairs at or below it are treated as unrelated; auto keeps significant pairs.",
         0.05,
         LEARN_AND_PC,
-        'The measure is symmetrical uncertainty, or the squared correlation of numbers. "auto" keeps the '
-        "pairs that a test (G2, or Fisher's z) finds related at a false discovery rate of 0.05.",
         parser=number_or_word,
         metavar="NUMBER or auto",
+    ).says(
+        "Relevance threshold: pairs at or below it are treated as unrelated; auto keeps significant pairs.",
+        'The measure is symmetrical uncertainty, or the squared correlation of numbers. "auto" keeps the '
+        "pairs that a test (G2, or Fisher's z) finds related at a false discovery rate of 0.05.",
     ),
-    Option(
-        "relevance",
-        str,
-        any_of("fdr", "bonferroni"),
+    Option("relevance", any_of("fdr", "bonferroni"), "fdr", LEARN_AND_PC).says(
         "Correction for multiple tests when selecting related pairs: fdr or bonferroni.",
-        "fdr",
-        LEARN_AND_PC,
         'At level 0.05, "fdr" limits the false discovery rate (Benjamini and Hochberg 1995), "bonferroni" '
         "the probability of any false discovery.",
     ),
-    Option("k", int, _at_least_1, "Number of variables to select.", 5, LEARN_AND_PC),
-    Option("alpha", float, fraction, "Significance level of the independence tests.", 0.01, ALL_COMMANDS),
-    Option(
-        "max_cond_vars",
-        int,
-        whole,
-        "Largest conditioning set to try.",
-        3,
-        ALL_COMMANDS,
-        "None for no limit other than the number of samples.",
-        optional=True,
+    Option("k", _at_least_1, 5, LEARN_AND_PC).says("Number of variables to select."),
+    Option("measure", anything, "auto", LEARN_AND_PC, metavar="NAME").says(
+        "Measure of how strongly two variables are related.",
+        '"su" or "mi" for states, "r2", "correlation" or "mi" for numbers, "information" for any. The '
+        'default "auto" is symmetrical uncertainty, the squared correlation, or information for both.',
     ),
-    Option(
-        "clean_up",
-        int,
-        whole,
-        "Drop a candidate that is clearly independent (p above 0.5) given up to this many other candidates.",
-        0,
-        LEARN_AND_PC,
-        "0 for no clean-up. F2SL-h cleans up with 2 on tables of up to 800 columns with states.",
-    ),
-    Option(
-        "max_left_out",
-        int,
-        _at_least_1,
-        "Largest number of blanket members to leave out when separating spouses.",
-        3,
-    ),
-    Option(
-        "symmetry",
-        str,
-        any_of("and", "or"),
-        "Keep a link if both ends find each other (and), or if one end does (or; for pc and mb: none).",
-        "and",
-        ALL_COMMANDS,
-    ),
-    Option(
-        "ties",
-        str,
-        any_of("drop", "keep"),
+    Option("ties", any_of("drop", "keep"), "drop", ALL_COMMANDS).says(
         "If another variable explains a link equally well: drop the link (drop) or keep it (keep).",
-        "drop",
-        ALL_COMMANDS,
         "FCBF drops a variable that is exactly as close to a stronger one as to the target (Yu and Liu "
         "2004), or keeps it (the F2SL paper's strict >). If several networks are best, learners that score "
         "networks take one with the fewest links to the target (drop) or the most (keep).",
     ),
-    Option(
-        "measure",
-        str,
-        _anything,
-        "Measure of how strongly two variables are related.",
-        "auto",
-        LEARN_AND_PC,
-        '"su" or "mi" for states, "r2", "correlation" or "mi" for numbers, "information" for any. The '
-        'default "auto" is symmetrical uncertainty, the squared correlation, or information for both.',
+    Option("clean_up", whole, 0, LEARN_AND_PC).says(
+        "Drop a candidate that is clearly independent (p above 0.5) given up to this many other candidates.",
+        "0 for no clean-up. F2SL-h cleans up with 2 on tables of up to 800 columns with states.",
     ),
-    Option(
-        "ci_test",
-        str,
-        _anything,
+)
+_TESTS = (
+    Option("alpha", fraction, 0.01, ALL_COMMANDS).says("Significance level of the independence tests."),
+    Option("ci_test", anything, "auto", ALL_COMMANDS, metavar="NAME").says(
         "Independence test.",
-        "auto",
-        ALL_COMMANDS,
         '"g2" or "x2" for states, "fisher-z" for numbers, "dg" or "cg" for both together. '
         'The default "auto" is G2 for states, Fisher\'s z for numbers, and dg for both together.',
     ),
-    Option(
-        "local",
-        object,
-        _anything,
-        "Learner of each variable's neighbors, with its options, in place of the one that pc names.",
-        commands=(),
+    Option("max_cond_vars", whole, 3, ALL_COMMANDS, optional=True).says(
+        "Largest conditioning set to try.", "None for no limit other than the number of samples."
     ),
-    Option("pc", str, _anything, "Learner of each variable's neighbors.", "fcbf"),
-    Option(
-        "pc_options",
-        dict,
-        _anything,
+    Option("max_left_out", _at_least_1, 3).says(
+        "Largest number of blanket members to leave out when separating spouses."
+    ),
+)
+_LINKS = (
+    Option("local", anything, commands=()).says(
+        "Learner of each variable's neighbors, with its options, in place of the one that pc names."
+    ),
+    Option("pc", anything, "fcbf", metavar="NAME").says("Learner of each variable's neighbors."),
+    Option("pc_options", anything, commands=()).says(
         "Options of the learner of neighbors.",
-        commands=(),
-        more="Options that both learners have take the values of this learner, unless they are given here.",
+        "Options that both learners have take the values of this learner, unless they are given here.",
     ),
-    Option("orient", str, any_of("ci", "score"), "Orient edges by independence tests (ci) or a score.", "ci"),
-    Option(
-        "score",
-        str,
-        _anything,
+    Option("symmetry", any_of("and", "or"), "and", ALL_COMMANDS).says(
+        "Keep a link if both ends find each other (and), or if one end does (or; for pc and mb: none)."
+    ),
+    Option("orient", any_of("ci", "score"), "ci").says("Orient edges by independence tests (ci) or a score."),
+    Option("skeleton_only", flag, False).says("Find which variables are linked, but orient no edges."),
+    Option("start", anything).says("Variable from which the graph grows; drawn at random by default."),
+)
+_SEARCHES = (
+    Option("score", anything, "auto", ALL_COMMANDS, metavar="NAME").says(
         "Score to maximise; learners by best networks take only bdeu and bic.",
-        "auto",
-        ALL_COMMANDS,
         '"bds", "k2" and "aic" for states, "bge" and "bic-g" for numbers, "dg-bic" and "cg-bic" for '
         'both. The default "auto" is BDeu for states (F2SL-h: BDs), BGe for numbers (F2SL-h and BOSS: BIC), '
         "and dg-bic for both.",
     ),
-    Option(
-        "equivalent_sample_size",
-        float,
-        _any_weight,
-        "Weight of the prior of BDeu and BDs, as a number of samples.",
-        10.0,
-        ALL_COMMANDS,
-        "Also known as imaginary sample size.",
+    Option("equivalent_sample_size", _any_weight, 10.0, ALL_COMMANDS).says(
+        "Weight of the prior of BDeu and BDs, as a number of samples.", "Also known as imaginary sample size."
     ),
-    Option(
-        "order",
-        str,
-        any_of("strength", "name"),
-        "Order in which candidates are tried: by strength or by name.",
-        "strength",
-        ALL_COMMANDS,
-        "Strength is the gain in score of the link to the target alone.",
-    ),
-    Option(
-        "max_exact",
-        int,
-        _at_least_1,
-        "Largest number of variables for an exact search.",
-        20,
-        ALL_COMMANDS,
-        "Each additional variable doubles time and memory.",
-    ),
-    Option("force", bool, flag, "Search exactly even above that number, if memory allows.", False),
-    Option("max_parents", int, whole, "Largest number of parents of a variable.", None, ALL_COMMANDS),
-    Option(
-        "edge_cost",
-        float,
-        not_negative,
+    Option("edge_cost", not_negative).says(
         "Penalty on the log score for each edge.",
-        more="The default is the logarithm of the number of variables, a prior that expects one edge among "
+        "The default is the logarithm of the number of variables, a prior that expects one edge among "
         "the pairs of each variable; twice that for tables with both states and numbers, and with more than "
         "2,500 rows more by the root of their ratio.",
     ),
-    Option(
-        "search",
-        str,
-        any_of("orders", "hill-climbing"),
-        "Search method: over orders of the variables (orders) or hill-climbing.",
-        "orders",
+    Option("search", any_of("orders", "hill-climbing"), "orders").says(
+        "Search method: over orders of the variables (orders) or hill-climbing."
     ),
-    Option(
-        "effort",
-        str,
-        any_of("fast", "normal", "thorough"),
+    Option("effort", any_of("fast", "normal", "thorough"), "normal").says(
         "Effort of the search: fast, normal or thorough; more effort takes longer.",
-        "normal",
-        more="More effort never gives a worse score.",
+        "More effort never gives a worse score.",
     ),
-    Option(
-        "stability",
-        int,
-        whole,
+    Option("max_parents", whole, commands=ALL_COMMANDS).says("Largest number of parents of a variable."),
+    Option("stability", whole).says(
         "Resampled tables in which a direction must be found again to count as decided; 0 for no check.",
-        None,
-        more="By default 8; with more than 100 variables none, and then no direction counts as decided.",
+        "By default 8; with more than 100 variables none, and then no direction counts as decided.",
     ),
-    Option("tabu_length", int, whole, "Number of recent graphs that hill climbing must not return to.", 100),
-    Option("max_stall", int, _at_least_1, "Steps without improvement after which hill climbing stops.", 15),
-    Option("start", str, _anything, "Variable from which the graph grows; drawn at random by default."),
-    Option("lambda1", float, not_negative, "L1 penalty on weights; a larger value gives fewer edges.", 0.1),
-    Option(
-        "constraint",
-        str,
-        any_of("expm", "logdet"),
-        "Acyclicity constraint: expm (NOTEARS) or logdet (DAGMA, faster).",
-        "expm",
+    Option("order", any_of("strength", "name"), "strength", ALL_COMMANDS).says(
+        "Order in which candidates are tried: by strength or by name.",
+        "Strength is the gain in score of the link to the target alone.",
     ),
-    Option("hidden", int, _at_least_1, "Number of hidden units of the neural network.", 64),
-    Option(
-        "epochs",
-        int,
-        _at_least_1,
+    Option("max_exact", _at_least_1, 20, ALL_COMMANDS).says(
+        "Largest number of variables for an exact search.",
+        "Each additional variable doubles time and memory.",
+    ),
+    Option("force", flag, False).says("Search exactly even above that number, if memory allows."),
+    Option("tabu_length", whole, 100).says("Number of recent graphs that hill climbing must not return to."),
+    Option("max_stall", _at_least_1, 15).says("Steps without improvement after which hill climbing stops."),
+)
+_WEIGHTS = (
+    Option("lambda1", not_negative, 0.1).says("L1 penalty on weights; a larger value gives fewer edges."),
+    Option("constraint", any_of("expm", "logdet"), "expm").says(
+        "Acyclicity constraint: expm (NOTEARS) or logdet (DAGMA, faster)."
+    ),
+    Option("threshold", not_negative, 0.3).says("Smallest absolute weight that counts as an edge."),
+    Option("standardize", flag, False).says(
+        "Scale columns to unit variance, so that their units do not matter."
+    ),
+    Option("hidden", _at_least_1, 64).says("Number of hidden units of the neural network."),
+    Option("epochs", _at_least_1, 300).says(
         "Passes over the rows between two changes of the penalty.",
-        300,
-        more="With thousands of rows a tenth of the default is enough.",
+        "With thousands of rows a tenth of the default is enough.",
     ),
-    Option("batch_size", int, _at_least_1, "Number of rows in each training step.", 100),
-    Option(
-        "learning_rate",
-        float,
-        _any_weight,
+    Option("batch_size", _at_least_1, 100).says("Number of rows in each training step."),
+    Option("learning_rate", _any_weight, 0.003).says(
         "Learning rate of the training (Adam).",
-        0.003,
-        more="It is divided by the decimal logarithm of the penalty as the penalty grows.",
+        "It is divided by the decimal logarithm of the penalty as the penalty grows.",
     ),
-    Option("tau", float, not_negative, "L1 penalty on weights; a larger value gives fewer edges.", 0.0),
-    Option("max_iter", int, _at_least_1, "Largest number of updates of the constraint's multiplier.", 100),
-    Option(
-        "h_tol",
-        float,
-        partial(positive, least=1e-100, most=0.1),
-        "Tolerance of the acyclicity constraint.",
-        1e-8,
+    Option("tau", not_negative, 0.0).says("L1 penalty on weights; a larger value gives fewer edges."),
+    Option("max_iter", _at_least_1, 100).says("Largest number of updates of the constraint's multiplier."),
+    Option("h_tol", partial(positive, least=1e-100, most=0.1), 1e-8).says(
+        "Tolerance of the acyclicity constraint."
     ),
-    Option(
-        "rho_max",
-        float,
-        partial(positive, least=10.0, most=1e100),
-        "Largest penalty weight of the constraint (expm).",
-        1e16,
+    Option("rho_max", partial(positive, least=10.0, most=1e100), 1e16).says(
+        "Largest penalty weight of the constraint (expm)."
     ),
-    Option("threshold", float, not_negative, "Smallest absolute weight that counts as an edge.", 0.3),
-    Option("random_state", int, whole, "Random seed (start variable, moves, training).", 0),
-    Option(
-        "standardize",
-        bool,
-        flag,
-        "Scale columns to unit variance, so that their units do not matter.",
-        False,
+    Option("random_state", whole, 0).says("Random seed (start variable, moves, training)."),
+)
+_KNOWLEDGE = (
+    Option("knowledge", _knowledge, commands=ALL_COMMANDS).says(
+        "Prior knowledge about edges: an f2sl.Knowledge.", "All learned edges obey it."
     ),
-    Option(
-        "knowledge",
-        object,
-        _knowledge,
-        "Prior knowledge about edges: an f2sl.Knowledge.",
-        commands=ALL_COMMANDS,
-        more="All learned edges obey it.",
+)
+_LEARNING = (
+    Option("time_limit", partial(positive, least=1e-3, most=1e9), commands=ALL_COMMANDS).says(
+        "Stop after this many seconds and return the partial result, marked as incomplete."
     ),
-    Option(
-        "time_limit",
-        float,
-        partial(positive, least=1e-3, most=1e9),
-        "Stop after this many seconds and return the partial result, marked as incomplete.",
-        None,
-        ALL_COMMANDS,
+    Option("n_jobs", _jobs, commands=()).says(
+        "Number of threads; all cores by default.", "The result does not depend on it."
     ),
-    Option("skeleton_only", bool, flag, "Find which variables are linked, but orient no edges.", False),
-    Option(
-        "n_jobs",
-        int,
-        _jobs,
-        "Number of threads; all cores by default.",
-        commands=(),
-        more="The result does not depend on it.",
-    ),
-    Option("verbose", bool, flag, "Show progress on the terminal.", False, ()),
+    Option("verbose", flag, False, ()).says("Show progress on the terminal."),
 )
 
 PURPOSES = {
-    "Relevance of pairs": ("delta", "relevance", "k", "measure", "ties", "clean_up"),
-    "Independence tests": ("alpha", "ci_test", "max_cond_vars", "max_left_out"),
-    "Links and directions": ("local", "pc", "pc_options", "symmetry", "orient", "skeleton_only", "start"),
-    "Scores and searches": (
-        "score",
-        "equivalent_sample_size",
-        "edge_cost",
-        "search",
-        "effort",
-        "max_parents",
-        "stability",
-        "order",
-        "max_exact",
-        "force",
-        "tabu_length",
-        "max_stall",
-    ),
-    "Weights and training": (
-        "lambda1",
-        "constraint",
-        "threshold",
-        "standardize",
-        "hidden",
-        "epochs",
-        "batch_size",
-        "learning_rate",
-        "tau",
-        "max_iter",
-        "h_tol",
-        "rho_max",
-        "random_state",
-    ),
-    "Knowledge of edges": ("knowledge",),
-    "Learning": ("time_limit", "n_jobs", "verbose"),
+    "Relevance of pairs": _RELEVANCE,
+    "Independence tests": _TESTS,
+    "Links and directions": _LINKS,
+    "Scores and searches": _SEARCHES,
+    "Weights and training": _WEIGHTS,
+    "Knowledge of edges": _KNOWLEDGE,
+    "Learning": _LEARNING,
 }
-"""Options grouped by purpose, as the help of the command line lists them."""
+"""Options by purpose: a heading of the help."""
 
-CATALOGUE = {option.name: option for option in _OPTIONS}
+CATALOGUE = {
+    option.name: dataclasses.replace(option, purpose=purpose)
+    for purpose, options in PURPOSES.items()
+    for option in options
+}
 """All options by name, in the order in which signatures and the command line list them."""
-
-READING_OPTIONS = (
-    "names",
-    "kinds",
-    "bins",
-    "binning",
-    "missing",
-    "drop",
-    "keep",
-    "date_parts",
-    "weights",
-    "aliases",
-    "transform",
-    "delimiter",
-    "header",
-    "encoding",
-    "comment",
-    "na",
-    "engine",
-    "memory",
-    "scheduler",
-)
-"""Options of `open_table` on reading and holding a table; no learner has them."""
 
 _USUAL: Any = object()
 
@@ -548,20 +430,37 @@ def option(name: str, default: Any = _USUAL, *, check: Check | None = None) -> A
     default, check
         By default those of the catalogue. None is allowed if it is the default.
     """
-    known = CATALOGUE.get(name) or Option(name, str, _anything, "")
+    known = CATALOGUE.get(name) or Option(name, anything)
     default = known.default if default is _USUAL else default
     how = check or known.check
     if default is None or known.optional:
-        how = partial(_unless_none, how)
+        how = unless_none(how)
     return dataclasses.field(default=default, kw_only=True, metadata={"check": how})
 
 
-def _unless_none(check: Check, name: str, value: Any) -> Any:
-    return None if value is None else check(name, value)
+def problems_with(check: Callable[..., object], *arguments: Any) -> tuple[Note, ...]:
+    """Return the problems that a check finds."""
+    try:
+        check(*arguments)
+    except OptionError as error:
+        return error.problems
+    return ()
+
+
+def checked(known: Mapping[str, Option], asked: Mapping[str, Any]) -> tuple[dict[str, Any], list[Note]]:
+    """Check options; return their values, and all problems."""
+    found: dict[str, Any] = {}
+    problems: list[Note] = []
+    for name, value in asked.items():
+        try:
+            found[name] = known[name].check(name, value)
+        except OptionError as error:
+            problems += error.problems
+    return found, problems
 
 
 def refuse(problems: Iterable[str]) -> None:
     """Raise one error that lists all distinct problems, if there are any."""
     messages = list(dict.fromkeys(problems))
     if messages:
-        raise OptionError("; ".join(messages))
+        raise OptionError.of(messages)

@@ -9,7 +9,9 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
-from f2sl._options import READING_OPTIONS, refuse
+from f2sl._notes import Note, Say, Use, joined
+from f2sl._options import flag_of, refuse
+from f2sl._reading import READING
 from f2sl._synonyms import SAME_OPTIONS, option_answer
 from f2sl.errors import unknown_name
 
@@ -21,9 +23,17 @@ REGISTRIES = {
 """Places of the learners' registries, by the function that takes their names."""
 
 FINDS = {
-    "learn": "it learns whole graphs (learn)",
-    "learn_pc": "it finds the neighbors of variables (learn_pc); 'local-to-global' learns graphs from these",
-    "learn_mb": "it finds Markov blankets (learn_mb); 'gsbn' learns graphs from these",
+    "learn": ("it learns whole graphs (learn)",),
+    "learn_pc": (
+        "it finds the neighbors of variables (",
+        Say("learn_pc", "pc"),
+        "); 'local-to-global' learns graphs from these",
+    ),
+    "learn_mb": (
+        "it finds Markov blankets (",
+        Say("learn_mb", "mb"),
+        "); 'gsbn' learns graphs from these",
+    ),
 }
 """Results of the learners of each registry, for those who ask another registry for them."""
 
@@ -49,7 +59,7 @@ def refuse_unknown(
     refuse(unknown_option(asked, name, known, own, how) for name in names)
 
 
-def unknown_option(asked: str, name: str, known: Iterable[str], own: Any = None, how: str = TO_READ) -> str:
+def unknown_option(asked: str, name: str, known: Iterable[str], own: Any = None, how: str = TO_READ) -> Note:
     """Return which learner or function an unknown option belongs to, or the nearest name.
 
     Examples
@@ -69,13 +79,14 @@ def unknown_option(asked: str, name: str, known: Iterable[str], own: Any = None,
     meant = SAME_OPTIONS.get(name)
     message = f"it is called {meant!r} here" if meant in known else option_answer(name)
     if message:
-        return f"unknown option of {asked} {name!r}; {message}"
+        return Note("unknown-option", f"unknown option of {asked} {name!r}; ", message)
     name = meant or name
-    if name in READING_OPTIONS:
-        return f"{asked} has no option {name!r}; it belongs to open_table: {how}"
+    has_no = f"{asked} has no option ", Say(repr(name), flag_of(name)), "; it belongs to "
+    if name in READING:
+        return Note("unknown-option", *has_no, f"open_table: {how}")
     owners = owners_of(name, own)
     if owners:
-        return f"{asked} has no option {name!r}; it belongs to {' and '.join(owners)}"
+        return Note("unknown-option", *has_no, joined(owners, " and "))
     return unknown_name(f"option of {asked}", name, known)
 
 
@@ -84,7 +95,7 @@ def _registries() -> dict[str, Any]:
     return {function: getattr(import_module(module), name) for function, (module, name) in REGISTRIES.items()}
 
 
-def what_it_finds(name: object, asked: Any) -> str | None:
+def what_it_finds(name: object, asked: Any) -> Note | None:
     """Return what a learner finds that is not in the registry it was asked from but in another, or None.
 
     Examples
@@ -96,19 +107,25 @@ def what_it_finds(name: object, asked: Any) -> str | None:
     registries = _registries()
     if not any(registry is asked for registry in registries.values()):
         return None
-    return next((FINDS[function] for function, registry in registries.items() if name in registry), None)
+    other = next((function for function, registry in registries.items() if name in registry), None)
+    return None if other is None else Note("unknown-name", *FINDS[other])
 
 
-def owners_of(option: str, own: Any = None) -> list[str]:
+def owners_of(option: str, own: Any = None) -> list[Note]:
     """Return the owners of an option: learners of the same registry, or else all others."""
     if isinstance(own, type) and option in own.option_defaults():  # type: ignore[attr-defined]
-        return [own.__name__]
+        return [Note("owner", own.__name__)]
     registries = _registries()
     found = {function: registry.takers(option) for function, registry in registries.items()}
     for function, registry in registries.items():
         if registry is own or any(entry.load() is own for entry in registry):
             if found[function]:
-                return [", ".join(found[function])]
+                return [Note("owner", ", ".join(found[function]))]
             if function == "learn" and found["learn_pc"]:
-                return [f'local-to-global (pc="{name}")' for name in found["learn_pc"]]
-    return [f"{', '.join(names)} ({function})" for function, names in found.items() if names]
+                names = found["learn_pc"]
+                return [Note("owner", "local-to-global (", Use("pc", name), ")") for name in names]
+    return [
+        Note("owner", f"{', '.join(names)} (", Say(function, function.removeprefix("learn_")), ")")
+        for function, names in found.items()
+        if names
+    ]

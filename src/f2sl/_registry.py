@@ -81,11 +81,17 @@ class Registry:
         self._entries[name] = Entry(name, location, summary, reference, facts)
 
     def add_all(self, package: str, table: str) -> None:
-        """Register the entries of a text table: name, ``module:Class`` and reference, then a summary."""
+        """Register the entries of a text table: name, ``module:Class`` and reference, then a summary.
+
+        Facts stand before the reference, as in ``kinds=discrete,continuous``; they are tuples.
+        """
         lines = table.strip().splitlines()
         for line, summary in zip(lines[::2], lines[1::2], strict=True):
-            name, location, reference = line.split(maxsplit=2)
-            self.add(name, f"{package}.{location}", summary.strip(), reference)
+            name, location, *rest = line.split()
+            facts = dict(word.split("=") for word in rest if "=" in word)
+            reference = " ".join(word for word in rest if "=" not in word)
+            values = {key: tuple(value.split(",")) for key, value in facts.items()}
+            self.add(name, f"{package}.{location}", summary.strip(), reference, **values)
 
     def __iter__(self) -> Iterator[Entry]:
         load_extensions()

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from f2sl._notes import Note, Say
+
 SAME: Mapping[str, Mapping[str, str]] = {
     "algorithm": {
         "pc": "pc-stable",
@@ -110,35 +112,34 @@ SAME_FLAGS: Mapping[str, str] = {
 }
 """Flags of the command line."""
 
-_REQUIRED = "required edges are given by {required}"
-_FORBIDDEN = "forbidden edges are given by {forbidden}"
-_DISCRETE = "columns are read as discrete by {discrete}"
+_REQUIRED = (
+    "required edges are given by ",
+    Say("knowledge=f2sl.Knowledge(required=...)", '--require "A -> B"'),
+)
+_BY_FORBIDDEN = Say("knowledge=f2sl.Knowledge(forbidden=...)", '--forbid "A -> B"')
+_FORBIDDEN = "forbidden edges are given by ", _BY_FORBIDDEN
+_DISCRETE = "columns are read as discrete by ", Say('kinds={"COLUMN": "discrete"}', "--discrete COLUMN")
 
-OPTION_ANSWERS: Mapping[str, str] = {
+OPTION_ANSWERS: Mapping[str, tuple[str | Say, ...]] = {
     **dict.fromkeys(("required_edges", "fixed_edges"), _REQUIRED),
     # What must be in the graph, or all that may be: libraries differ.
-    **dict.fromkeys(("whitelist", "white_list"), f"{_REQUIRED}; edges that may not be, by {{forbidden}}"),
+    **dict.fromkeys(("whitelist", "white_list"), (*_REQUIRED, "; edges that may not be, by ", _BY_FORBIDDEN)),
     **dict.fromkeys(("forbidden_edges", "blacklist", "black_list"), _FORBIDDEN),
-    **dict.fromkeys(("tiers", "temporal_order"), "tiers are given by {tiers}"),
+    **dict.fromkeys(
+        ("tiers", "temporal_order"),
+        ("tiers are given by ", Say("knowledge=f2sl.Knowledge(tiers=...)", "--tiers")),
+    ),
     "required": _REQUIRED,
     "forbidden": _FORBIDDEN,
     **dict.fromkeys(("categorical", "categorical_features", "discrete"), _DISCRETE),
-    "continuous": "columns are read as continuous by {continuous}",
-    **dict.fromkeys(("test", "tests"), "a test is chosen by {ci_test}"),
-    "depth": "the largest conditioning set is given by {max_cond_vars}",
+    "continuous": (
+        "columns are read as continuous by ",
+        Say('kinds={"COLUMN": "continuous"}', "--continuous COLUMN"),
+    ),
+    **dict.fromkeys(("test", "tests"), ("a test is chosen by ", Say("ci_test=...", "--ci-test"))),
+    "depth": ("the largest conditioning set is given by ", Say("max_cond_vars=...", "--max-cond-vars")),
 }
-"""Options to give in place of another, with the names of `SPELLINGS` in braces."""
-
-SPELLINGS: Mapping[str, tuple[str, str]] = {
-    "required": ("knowledge=f2sl.Knowledge(required=...)", '--require "A -> B"'),
-    "forbidden": ("knowledge=f2sl.Knowledge(forbidden=...)", '--forbid "A -> B"'),
-    "tiers": ("knowledge=f2sl.Knowledge(tiers=...)", "--tiers"),
-    "discrete": ('kinds={"COLUMN": "discrete"}', "--discrete COLUMN"),
-    "continuous": ('kinds={"COLUMN": "continuous"}', "--continuous COLUMN"),
-    "ci_test": ("ci_test=...", "--ci-test"),
-    "max_cond_vars": ("max_cond_vars=...", "--max-cond-vars"),
-}
-"""Spellings in Python, and on the command line."""
+"""Options to give in place of another."""
 
 
 def plain(name: str) -> str:
@@ -174,17 +175,14 @@ def answer(noun: str, name: object) -> str | None:
     return ANSWERS.get(noun, {}).get(plain(name)) if isinstance(name, str) else None
 
 
-def option_answer(name: str, on_command_line: bool = False) -> str | None:
-    """Return what to give in place of an option, as Python or the command line spell it, or None.
+def option_answer(name: str) -> Note | None:
+    """Return what to give in place of an option, or None.
 
     Examples
     --------
-    >>> option_answer("blacklist")
-    'forbidden edges are given by knowledge=f2sl.Knowledge(forbidden=...)'
-    >>> option_answer("blacklist", on_command_line=True)
-    'forbidden edges are given by --forbid "A -> B"'
+    >>> message = option_answer("blacklist")
+    >>> message, message.parts[-1].shell
+    ('forbidden edges are given by knowledge=f2sl.Knowledge(forbidden=...)', '--forbid "A -> B"')
     """
     message = OPTION_ANSWERS.get(name)
-    if message is None:
-        return None
-    return message.format_map({key: spelled[on_command_line] for key, spelled in SPELLINGS.items()})
+    return None if message is None else Note("option", *message)

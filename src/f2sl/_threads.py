@@ -27,6 +27,7 @@ from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from f2sl._deadline import checkpoint
+from f2sl._notes import Note, Use
 from f2sl.errors import OptionError
 
 Piece = TypeVar("Piece")
@@ -63,14 +64,13 @@ def resolve_jobs(n_jobs: int | None) -> int:
     if n_jobs is None:
         return available_cores()
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) or n_jobs == 0:
-        raise OptionError(
-            f"n_jobs must be a whole number other than 0 (all cores if left out), not {n_jobs!r}"
-        )
+        message = f" must be a whole number other than 0 (all cores if left out), not {n_jobs!r}"
+        raise OptionError(Use("n_jobs"), message)
     cores = available_cores()
     return min(int(n_jobs), MOST_PER_CORE * cores) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
 
-def note_of_jobs(n_jobs: int | None, jobs: str = "threads") -> list[str]:
+def note_of_jobs(n_jobs: int | None, jobs: str = "threads") -> list[Note]:
     """Return a note if `n_jobs` asks for more `jobs` than are started.
 
     Examples
@@ -81,9 +81,10 @@ def note_of_jobs(n_jobs: int | None, jobs: str = "threads") -> list[str]:
     used = resolve_jobs(n_jobs)
     if n_jobs is None or n_jobs <= used:
         return []
-    return [
+    capped = (
         f"{used} {jobs} instead of the {n_jobs:,} asked for: {MOST_PER_CORE} for each core of this machine"
-    ]
+    )
+    return [Note("jobs", capped, used=used, asked=n_jobs)]
 
 
 _limited: set[bool] = set()

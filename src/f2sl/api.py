@@ -12,9 +12,11 @@ from contextlib import nullcontext
 from typing import Any, NamedTuple, overload
 
 from f2sl._ahead import HELPERS, announce_first_run
-from f2sl._options import READING_OPTIONS, flag
+from f2sl._notes import Use, joined, of_kind
+from f2sl._options import flag
 from f2sl._owners import refuse_unknown
 from f2sl._progress import stage
+from f2sl._reading import READING
 from f2sl._registry import Registry
 from f2sl._synonyms import SAME_OPTIONS
 from f2sl.data.engines import open_engine
@@ -56,7 +58,7 @@ def by_our_names(options: Mapping[str, Any], taken: Container[str]) -> dict[str,
     for name, value in options.items():
         ours = name if name in taken else SAME_OPTIONS.get(name, name)
         if ours in renamed or (ours != name and ours in options):
-            raise OptionError(f"{ours} is given twice: {name!r} means the same")
+            raise OptionError(Use(ours), f" is given twice: {name!r} means the same")
         renamed[ours] = value
     return renamed
 
@@ -73,7 +75,7 @@ def split_options(registry: Registry, algorithm: str, options: Mapping[str, Any]
     taken = registry.load(algorithm).option_defaults()
     options = by_our_names(options, taken)
     own = {name: value for name, value in options.items() if name in taken}
-    reading = {name: value for name, value in options.items() if name in READING_OPTIONS}
+    reading = {name: value for name, value in options.items() if name in READING}
     others = {name: value for name, value in options.items() if name not in own and name not in reading}
     names = list(taken)
     given = own.get("pc_options") or {}
@@ -93,7 +95,7 @@ def make_learner(
     if registry is STRUCTURE:
         HELPERS.start()  # before the learner's module, which imports Numba
     handed = split_options(registry, algorithm, options)
-    refuse_unknown(algorithm, handed.unknown, [*handed.taken, *READING_OPTIONS], registry)
+    refuse_unknown(algorithm, handed.unknown, [*handed.taken, *READING], registry)
     return registry.create(algorithm, handed.learner), handed.reading
 
 
@@ -271,8 +273,9 @@ def _found(
 ) -> FoundSet | FoundSets:
     """Find the set of one variable, or of all, in a table."""
     if target is not None and str(target) not in table.names:
-        left_out = [note for note in table.notes if ": left out: " in note and repr(str(target)) in note]
-        raise DataError("; ".join([unknown_name("column", str(target), table.names), *left_out]))
+        left_out = of_kind(table.notes, "left-out", "identifier")
+        about_it = [note for note in left_out if str(target) in note.columns]
+        raise DataError(joined([unknown_name("column", str(target), table.names), *about_it]))
     ordered = table.in_name_order()
     rules = learner.knowledge.constraints(ordered.names, table.merged) if learner.knowledge else None
     blankets = learner.finds_blankets

@@ -10,8 +10,9 @@ from __future__ import annotations
 import difflib
 import sys
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar, Self
 
+from f2sl._notes import Note, Part, Spelling, joined, note_of
 from f2sl._synonyms import answer as answer_to
 
 
@@ -30,26 +31,89 @@ def printable(text: object) -> str:
 
 
 class F2SLError(Exception):
-    """Base class of all errors that f2sl raises on purpose; names and paths in messages are escaped."""
+    """Base class of all errors that f2sl raises on purpose; names and paths in messages are escaped.
+
+    Parameters
+    ----------
+    *parts : str or part
+        What is wrong, with the options in it as objects (:mod:`f2sl._notes`).
+    columns : iterable of str
+        Names of the columns at fault.
+    **values
+        Further facts.
+
+    Attributes
+    ----------
+    problems : tuple of Note
+        All that is wrong: kind, text, columns and options of each.
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> try:
+    ...     f2sl.open_table({"a": [1, 2], "mm": [0.5, float("inf")]})
+    ... except f2sl.DataError as error:
+    ...     [problem] = error.problems
+    >>> problem.kind, problem.columns, problem.options
+    ('infinite', ('mm',), (Use(option='drop', value=['mm']),))
+    """
+
+    kind: ClassVar[str] = "error"
+    """Kind of problems that name none."""
+    between: str = "; "
+    """Separator of several problems."""
+
+    def __init__(self, *parts: Part, columns: Iterable[str] = (), **values: Any) -> None:
+        if len(parts) == 1 and isinstance(parts[0], Note):
+            problem = parts[0]
+        else:
+            problem = Note(self.kind, *parts, columns=columns, **values)
+        super().__init__(str(problem))
+        self.problems: tuple[Note, ...] = (problem,)
+
+    @classmethod
+    def of(cls, problems: Iterable[str], between: str = "; ") -> Self:
+        """Return one error about several problems."""
+        found = tuple(note_of(problem, cls.kind) for problem in problems)
+        error = cls(between.join(map(str, found)))
+        error.problems, error.between = found, between
+        return error
 
     def __str__(self) -> str:
-        return printable(super().__str__())
+        return self.written()
+
+    @property
+    def note(self) -> Note:
+        """All problems as one note, for an error that says where they are."""
+        return joined(self.problems, self.between)
+
+    def written(self, spelling: Spelling = str) -> str:
+        """Return the message with options in a front end's own spelling."""
+        return printable(self.note.written(spelling))
 
 
 class DataError(F2SLError, ValueError):
     """Error in a table; the message names the column or the row."""
 
+    kind = "data"
+
 
 class OptionError(F2SLError, ValueError):
     """Invalid value of an option; the message lists the valid ones."""
+
+    kind = "option"
 
 
 class GraphError(F2SLError, ValueError):
     """Malformed graph, or two graphs that do not match."""
 
+    kind = "graph"
+
 
 class NotFittedError(F2SLError, ValueError, AttributeError):
     """Access to the result of a learner that is not fitted."""
+
+    kind = "not-fitted"
 
 
 def not_fitted(learner: object) -> NotFittedError:
@@ -65,9 +129,13 @@ def not_fitted(learner: object) -> NotFittedError:
 class FileError(F2SLError, OSError):
     """File that cannot be read or written; the message names the path."""
 
+    kind = "file"
+
 
 class ClusterError(F2SLError, OSError):
     """Cluster that does not answer, cannot be used or was lost; the message names its address."""
+
+    kind = "cluster"
 
 
 class Interrupted(KeyboardInterrupt):
@@ -126,7 +194,7 @@ def shown_list(names: Iterable[object]) -> str:
     return first if len(listed) <= 30 else f"{first}, ... ({len(listed)} in all)"
 
 
-def unknown_name(noun: str, name: object, known: Iterable[str], answer: str | None = None) -> str:
+def unknown_name(noun: str, name: object, known: Iterable[str], answer: str | None = None) -> Note:
     """Return the message that `name` is not one of `known`, with the nearest of them, or with an answer.
 
     Examples
@@ -137,10 +205,13 @@ def unknown_name(noun: str, name: object, known: Iterable[str], answer: str | No
     "unknown score 'bde'; nearest is 'bdeu'. Known: bdeu, k2"
     """
     names = list(known)
-    answer = answer or answer_to(noun, name)
     near = nearest(str(name), names)
-    hint = f"; {answer}." if answer else "." if near is None else f"; did you mean {shown(near)}?"
-    return f"unknown {noun} {shown(name)}{hint} Known: {shown_list(names)}"
+    hint: str | None = answer or answer_to(noun, name)
+    if hint is None and near is not None:
+        hint = f"did you mean {shown(near)}?"
+    ends = "" if hint is not None and hint.endswith("?") else "."
+    said: tuple[Part, ...] = () if hint is None else ("; ", hint)
+    return Note("unknown-name", f"unknown {noun} {shown(name)}", *said, f"{ends} Known: {shown_list(names)}")
 
 
 def nearest(name: str, names: list[str]) -> str | None:

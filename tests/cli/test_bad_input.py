@@ -29,7 +29,7 @@ from cli_process import (
 from f2sl import DataError, F2SLError, FileError, OptionError, example_path, learn, learn_pc
 from f2sl.cli.app import main
 from f2sl.cli.interrupts import interrupts
-from f2sl.cli.options import as_flags
+from f2sl.cli.options import in_shell
 from f2sl.graph import DAG, check_writable, load_graph
 from marks import posix_only
 
@@ -115,7 +115,7 @@ def test_a_bad_table_is_refused(lines_of_bad_tables, case):
     path, line = lines_of_bad_tables[case]
     with pytest.raises(BAD_TABLES[case].error) as caught:
         learn(path)
-    assert line == f"f2sl: error: {as_flags(str(caught.value))}\n"
+    assert line == f"f2sl: error: {caught.value.written(in_shell)}\n"
     for words in BAD_TABLES[case].told:
         assert words in line
 

@@ -10,8 +10,9 @@ import pytest
 
 from cli_process import f2sl, small_table, write_csv
 from f2sl import load_graph, open_table
+from f2sl._notes import Use
 from f2sl.cli.app import main
-from f2sl.cli.options import as_flags
+from f2sl.cli.options import in_shell
 
 
 @pytest.fixture
@@ -56,7 +57,7 @@ def test_options_of_columns_that_are_left_out_have_no_effect(tmp_path, capsys):
     path = tmp_path / "t.csv"
     path.write_text("a,empty,b\n" + "0,,x\n1,,y\n" * 9)
     assert main(["check", str(path), "--bins", "empty=3", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)["notes"][0]
+    told, *_ = [note["text"] for note in json.loads(capsys.readouterr().out)["notes"]]
     assert told == "column 'empty': left out: no values, so that --bins empty=3 has no effect"
     assert main(["learn", str(path), "--continuous", "empty", "--drop", "empty"]) == 2
     told = capsys.readouterr().err
@@ -73,7 +74,7 @@ def test_constant_columns_and_labels_that_differ_in_case(tmp_path, capsys):
     path = tmp_path / "t.csv"
     path.write_text("sex,land,x\nF,NL,1\nf,NL,2\nM,NL,1\n")
     assert main(["check", str(path), "--na", "-9", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["notes"] == [
+    assert [note["text"] for note in json.loads(capsys.readouterr().out)["notes"]] == [
         "--na -9: no such values in the columns read",
         "column 'sex': labels that differ only in case or in white space: 'F' and 'f'; write "
         "them alike in the table",
@@ -100,14 +101,14 @@ def test_the_notes_are_those_of_learn(tmp_path, capsys, engine):
     path.write_text("survived,alive,code,x\n" + "\n".join(rows) + "\n")
     how = ["--json", "--engine", engine, "--discrete", "code"]
     assert main(["check", str(path), *how]) == 0
-    notes = json.loads(capsys.readouterr().out)["notes"]
+    notes = [note["text"] for note in json.loads(capsys.readouterr().out)["notes"]]
     assert notes[-2:] == [
         "nearly as many states as rows, like an identifier (better left out): column 'code'",
         "columns that determine each other one to one, and hide each other's links (--merge-aliases keeps "
         "one of each group): 'survived' and 'alive'",
     ]
     assert main(["learn", str(path), *how, "--algorithm", "f2sl-c"]) == 0
-    learned = json.loads(capsys.readouterr().out)["notes"]
+    learned = [note["text"] for note in json.loads(capsys.readouterr().out)["notes"]]
     assert learned[: len(notes)] == notes
 
 
@@ -134,7 +135,7 @@ def test_columns_that_are_kept_and_dates_by_their_parts(tmp_path, capsys):
     path = tmp_path / "t.csv"
     path.write_text("row,day,x\n" + "".join(f"{i},{i % 28 + 1}/2/2021,{i * i % 7}.5\n" for i in range(60)))
     assert main(["check", str(path), "--json"]) == 0
-    notes = json.loads(capsys.readouterr().out)["notes"]
+    notes = [note["text"] for note in json.loads(capsys.readouterr().out)["notes"]]
     assert notes[0] == "column 'row': left out: it counts the rows, like an identifier; keep with --keep row"
     assert notes[1].endswith("(days since 1970-01-01); their parts with --date-parts day")
     assert main(["check", str(path), "--keep", "row", "--date-parts", "day", "--json"]) == 0
@@ -179,9 +180,10 @@ def test_nothing_is_named(tmp_path):
 
 
 def test_flags():
-    text = "leave out with drop=['a', 'b c'], or kinds={'x': 'discrete'}; aliases=\"merge\", header=False"
-    expected = "leave out with --drop a --drop 'b c', or --discrete x; --merge-aliases, --no-header"
-    assert as_flags(text) == expected
+    parts = Use("drop", ["a", "b c"]), Use("kinds", {"x": "discrete"}), Use("aliases", "merge")
+    assert [*map(in_shell, parts)] == ["--drop a --drop 'b c'", "--discrete x", "--merge-aliases"]
+    assert in_shell(Use("header", False)) == "--no-header"
+    assert in_shell(Use("drop", list("abcdefghijk"))) == "--drop"
 
 
 def test_the_standard_input_is_read_once(tmp_path, capsys, monkeypatch):

@@ -354,7 +354,7 @@ def test_choices_are_those_of_the_learner(capsys):
 
 
 def test_every_option_has_one_purpose():
-    listed = [name for names in PURPOSES.values() for name in names]
+    listed = [option.name for options in PURPOSES.values() for option in options]
     assert sorted(listed) == sorted(CATALOGUE)
 
 

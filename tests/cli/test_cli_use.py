@@ -113,7 +113,7 @@ def test_what_is_set_and_has_no_arrows_to_what_is_asked_is_noted(folder, capsys)
         ),
     ):
         assert main([*asked, *question, "--json"]) == 0
-        assert json.loads(capsys.readouterr().out)["notes"] == notes
+        assert [note["text"] for note in json.loads(capsys.readouterr().out)["notes"]] == notes
         assert main([*asked, *question]) == 0
         assert re.findall("(?m)^note: (.*)$", capsys.readouterr().out) == notes
 

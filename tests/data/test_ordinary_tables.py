@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import f2sl
 from cluster_tools import running
+from f2sl._notes import Use
 from f2sl.data.open import check, open_table
 from f2sl.errors import DataError, OptionError
 from marks import compiled_only
@@ -111,8 +112,8 @@ class TestIdentifiers:
         assert column(values) is None
         assert column(values, keep=["own"]) is not None
         assert column(values, kinds={"own": "discrete"}) is not None
-        [note] = [note for note in open_table({"own": values, "b": X[:60]}).notes if "'own'" in note]
-        assert "left out" in note and note.endswith("keep with keep=['own']")
+        [note] = [note for note in open_table({"own": values, "b": X[:60]}).notes if "own" in note.columns]
+        assert note.kind == "identifier" and note.options[0] == Use("keep", ["own"])
 
     @pytest.mark.parametrize("name", ["population", "area", "price"])
     def test_measurements_that_differ_are_not(self, name):

@@ -91,7 +91,7 @@ def test_nothing_left_after_dropping():
         ({"binning": ["width"]}, "binning: unknown way to cut ['width']; did you mean 'width'?"),
         (
             {"bins": 1, "header": 0},
-            'header must be True or False, not 0; bins takes a whole number of at least 2, or "auto", got 1',
+            'bins takes a whole number of at least 2, or "auto", got 1; header must be True or False, not 0',
         ),
     ],
 )

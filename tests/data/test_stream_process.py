@@ -46,7 +46,7 @@ def test_what_does_not_fit_is_told(tmp_path):
     pq.write_table(pa.table({f"v{i}": np.arange(400_000) % (i + 2) for i in range(6)}), path)
     told = json.loads(learned("pc", path, "v0", "--memory", "16MB", "--json"))
     expected = "read in blocks: in memory the table would take 19 MB or more, and 16 MB are allowed"
-    assert told["notes"][0] == expected
+    assert told["notes"][0]["text"] == expected
 
 
 @pytest.mark.parametrize(

@@ -316,7 +316,7 @@ def test_one_target_on_the_command_line(what, algorithm, csv, alarm):
     short = ["--algorithm", algorithm, "--time-limit", "0.001"]
     told = json.loads(learned(what, csv, "HR", *short, "--json"))
     assert told["complete"] is False
-    assert told["notes"][0].startswith(
+    assert told["notes"][0]["text"].startswith(
         "incomplete: the time limit of 0.001 s ended the search before its end"
     )
     assert "Note  incomplete: the time limit" in learned(what, csv, "HR", *short)

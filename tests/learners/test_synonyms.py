@@ -11,7 +11,8 @@ import pytest
 import f2sl
 from cli_process import learned
 from f2sl import _synonyms
-from f2sl._options import CATALOGUE, READING_OPTIONS
+from f2sl._options import CATALOGUE
+from f2sl._reading import READING
 from f2sl._registry import Registry
 from f2sl.cli.app import main
 from f2sl.cli.options import FLAGS
@@ -39,7 +40,7 @@ class TestTheTable:
         for noun, answers in _synonyms.ANSWERS.items():
             assert not set(answers) & set(_synonyms.SAME.get(noun, {}))
             assert not set(answers) & {entry.name for entry in REGISTRIES[noun]}
-        assert not set(_synonyms.OPTION_ANSWERS) & {*_synonyms.SAME_OPTIONS, *CATALOGUE, *READING_OPTIONS}
+        assert not set(_synonyms.OPTION_ANSWERS) & {*_synonyms.SAME_OPTIONS, *CATALOGUE, *READING}
         assert set(_synonyms.SAME_OPTIONS.values()) <= set(CATALOGUE)
 
     def test_keys_are_written_as_names_are_looked_up(self):
@@ -58,7 +59,8 @@ class TestTheTable:
         of_knowledge = {"--require", "--forbid", "--tiers"}
         flags = {*FLAGS.values(), *of_knowledge, "--discrete", "--continuous", "--share-continuous"}
         assert set(_synonyms.SAME_FLAGS.values()) <= flags
-        assert {spelled.split()[0] for _, spelled in _synonyms.SPELLINGS.values()} <= flags
+        spelled = [part.shell for parts in _synonyms.OPTION_ANSWERS.values() for part in parts[1::2]]
+        assert {text.split()[0] for text in spelled} <= flags
 
     def test_no_registered_name_differs_from_another_only_in_spelling(self):
         for registry in REGISTRIES.values():

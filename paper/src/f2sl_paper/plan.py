@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from typing import TypeVar
 
 from f2sl import _options
+from f2sl._notes import Use
 from f2sl.errors import OptionError, unknown_name
 from f2sl_paper.harness.schedule import Place
 from f2sl_paper.settings import LEARNERS, NETWORKS, QUICK, SETS, SIZES, settings_of
@@ -110,7 +111,7 @@ def _known(
 
 def _once(what: str, values: tuple[Value, ...]) -> tuple[Value, ...]:
     if not values:
-        raise OptionError(f"{what}: none is given")
+        raise OptionError(Use(what), ": none is given")
     return tuple(dict.fromkeys(values))
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from f2sl import _options
+from f2sl._notes import Use
 from f2sl._threads import available_cores, resolve_jobs
 from f2sl.errors import FileError, OptionError
 from f2sl.graph.atomic import claimed
@@ -126,7 +127,9 @@ def reproduce(
     if memory_limit is None:
         memory_limit = max(total_memory() // 2 // n_jobs, LEAST_MEMORY)
     if _options.whole("memory_limit", memory_limit) < LEAST_MEMORY:
-        raise OptionError(f"memory_limit must be at least {LEAST_MEMORY >> 20}M, half of which Python takes")
+        raise OptionError(
+            Use("memory_limit"), f" must be at least {LEAST_MEMORY >> 20}M, half of which Python takes"
+        )
     _options.positive("time_limit", time_limit, least=0.001, most=1e9)
     folder = data_folder(data, selection.networks)
     sources = {network: source_name(network, folder) for network in selection.networks}

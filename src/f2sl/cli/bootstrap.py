@@ -18,10 +18,10 @@ from f2sl.cli.options import (
     Picture,
     Quiet,
     Truth,
-    as_flags,
     create_learner,
-    in_terms_of_flags,
     out_file,
+    records,
+    texts,
     with_learner_options,
 )
 from f2sl.cli.output import count
@@ -91,69 +91,66 @@ def bootstrap(
     Finished replicates are stored; with --resume an interrupted command continues from them.
     """
     started = time.perf_counter()
-    with in_terms_of_flags():
-        check_outputs([reading.location, truth], graph=out, picture=picture)
-        reading.check()
-        from f2sl._options import refuse
-        from f2sl.confidence.bootstrap import bootstrap as run
-        from f2sl.confidence.bootstrap import problems
-        from f2sl.data.open import open_for
-        from f2sl.graph import PDAG, compare
-        from f2sl.learners.registries import STRUCTURE
+    check_outputs([reading.location, truth], graph=out, picture=picture)
+    reading.check()
+    from f2sl._options import refuse
+    from f2sl.confidence.bootstrap import bootstrap as run
+    from f2sl.confidence.bootstrap import problems
+    from f2sl.data.open import open_for
+    from f2sl.graph import PDAG, compare
+    from f2sl.learners.registries import STRUCTURE
 
-        refuse(problems(replicates, random_state, method, threshold, reading.jobs, out, resume))
-        true_graph = None if truth is None else load_any_graph(truth)
-        learner, algorithm = create_learner(STRUCTURE, algorithm, options), STRUCTURE.resolve(algorithm)
-        given: dict[str, Any] = {
-            "n_jobs": reading.jobs,
-            "scheduler": reading.scheduler,
-            "out": out,
-            "resume": resume,
-        }
-        if reading.engine == "dask" and reading.scheduler is None:
-            given["engine"] = "dask"
-        if out is not None:
-            interrupts.keeping("--resume continues from the finished replicates")
-        how = reading.for_resampling().options()
-        with (
-            output.progress(quiet),
-            open_for(learner._takes, algorithm, reading.data, reading.jobs, **how) as opened,
-        ):
-            table = reading.noted(opened)
-            if true_graph is not None:
-                compare(true_graph, PDAG(table.names))  # other variables than the truth: better told now
-            try:
-                found = run(table, learner, replicates, random_state, method, threshold, **given)
-            except Interrupted as error:
-                found = error.finished
-                interrupts.put_off()
-                if not found.n_replicates:
-                    raise KeyboardInterrupt from None
-                kept = (
-                    "they are not stored without --out"
-                    if out is None
-                    else f"{printable(out)} has them; --resume continues"
-                )
-                message = f"{found.n_replicates:,} of {found.replicates:,} replicates were finished"
-                interrupts.keeping(f"{message}; {kept}")
+    refuse(problems(replicates, random_state, method, threshold, reading.jobs, out, resume))
+    true_graph = None if truth is None else load_any_graph(truth)
+    learner, algorithm = create_learner(STRUCTURE, algorithm, options), STRUCTURE.resolve(algorithm)
+    given: dict[str, Any] = {
+        "n_jobs": reading.jobs,
+        "scheduler": reading.given["scheduler"],
+        "out": out,
+        "resume": resume,
+    }
+    if reading.given["engine"] == "dask" and reading.given["scheduler"] is None:
+        given["engine"] = "dask"
+    if out is not None:
+        interrupts.keeping("--resume continues from the finished replicates")
+    how = reading.for_resampling().options()
+    with (
+        output.progress(quiet),
+        open_for(learner._takes, algorithm, reading.data, reading.jobs, **how) as opened,
+    ):
+        table = reading.noted(opened)
+        if true_graph is not None:
+            compare(true_graph, PDAG(table.names))  # other variables than the truth: better told now
+        try:
+            found = run(table, learner, replicates, random_state, method, threshold, **given)
+        except Interrupted as error:
+            found = error.finished
+            interrupts.put_off()
+            if not found.n_replicates:
+                raise KeyboardInterrupt from None
+            kept = (
+                "they are not stored without --out"
+                if out is None
+                else f"{printable(out)} has them; --resume continues"
+            )
+            message = f"{found.n_replicates:,} of {found.replicates:,} replicates were finished"
+            interrupts.keeping(f"{message}; {kept}")
     comparison = None if true_graph is None else compare(true_graph, found)
     if picture is not None:
         save_picture(found.graph, picture)
-    notes = [as_flags(note) for note in found.notes]
     if as_json:
-        output.show_json(_facts(found, algorithm, notes, out, picture, comparison))
+        output.show_json(_facts(found, algorithm, out, picture, comparison))
     elif not quiet:
-        _show(found, algorithm, notes, out, picture, time.perf_counter() - started)
+        _show(found, algorithm, out, picture, time.perf_counter() - started)
         if comparison is not None:
             output.show(metrics(f"\nCompared with {printable(str(truth))}", comparison))
     elif not found.complete:
-        output.note_incomplete(notes)
+        output.note_incomplete(texts(found.notes))
 
 
 def _facts(
     found: Confidence,
     algorithm: str,
-    notes: list[str],
     out: Path | None,
     picture: Path | None,
     comparison: Comparison | None,
@@ -173,7 +170,7 @@ def _facts(
         "estimated": found.estimated,
         "false_links": found.false_links,
         "pairs": len(found.pairs),
-        "notes": notes,
+        "notes": records(found.notes),
         "out": None if out is None else str(out),
         "picture": None if picture is None else str(picture),
         "comparison": None if comparison is None else comparison.as_dict(),
@@ -193,7 +190,6 @@ def _below(found: Confidence, most: int = 5) -> list[Edge]:
 def _show(
     found: Confidence,
     algorithm: str,
-    notes: list[str],
     out: Path | None,
     picture: Path | None,
     seconds: float,
@@ -205,7 +201,7 @@ def _show(
     done = count(found.replicates, "replicate") if found.complete else f"INCOMPLETE: {done}"
     lines = [
         ("Read", f"{count(asked['rows'], 'row')}, {count(len(found.nodes), 'variable')}"),
-        *(("Note", printable(note)) for note in notes),
+        *(("Note", printable(note)) for note in texts(found.notes)),
         *([("Knowledge", printable(str(found.knowledge)))] if found.knowledge else []),
         ("Learned", f"{done} by {algorithm} ({asked['method']}, seed {asked['random_state']})"),
         ("Linked", f"{count(len(found.pairs), 'pair')} at least once"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from f2sl.cli import output
-from f2sl.cli.options import AsJson, as_flags, in_terms_of_flags
+from f2sl.cli.options import AsJson, records, texts
 from f2sl.cli.output import count
 from f2sl.cli.program import examples
 from f2sl.cli.reading import TableOptions, with_reading_options
@@ -21,23 +21,24 @@ def check(reading: TableOptions, as_json: AsJson = False) -> None:
 
     Nothing is written. The exit code is 2 if there are problems.
     """
-    with in_terms_of_flags():
-        reading.check()
-        from f2sl.data.open import check as check_table
+    reading.check()
+    from f2sl.data.open import check as check_table
 
-        report = check_table(reading.data, **reading.options())
-    problems, notes = ([as_flags(text) for text in texts] for texts in (report.problems, report.notes))
+    report = check_table(reading.data, **reading.options())
+    problems = texts(report.problems)
     if as_json:
         columns = [column._asdict() for column in report.columns]
-        output.show_json({"rows": report.n_rows, "columns": columns, "notes": notes, "problems": problems})
+        message = {"notes": records(report.notes), "problems": records(report.problems)}
+        output.show_json({"rows": report.n_rows, "columns": columns, **message})
     else:
         rows = [tuple(printable(str(cell)) for cell in column) for column in report.columns]
         title = f"{printable(reading.data)}: {count(report.n_rows, 'row')}, {count(len(rows), 'column')}"
         headings = ("column", "kind", "values", "missing", "read as", "why")
         output.show(output.columns(title, headings, rows, right=[3]))
-        messages = [("Note", note) for note in notes] + [("Problem", problem) for problem in problems]
-        if messages:
-            output.show(output.pairs((label, printable(text)) for label, text in messages))
+        lines = [("Note", note) for note in texts(report.notes)]
+        lines += [("Problem", problem) for problem in problems]
+        if lines:
+            output.show(output.pairs((label, printable(text)) for label, text in lines))
     if problems:
         raise DataError(
             f"{count(len(problems), 'problem')}: {problems[0]}"

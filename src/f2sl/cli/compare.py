@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from f2sl._constants import REMARKS
+from f2sl._notes import Note
 from f2sl.cli import output
 from f2sl.cli.files import load_any_graph
-from f2sl.cli.options import AsJson, in_terms_of_flags
+from f2sl.cli.options import AsJson
 from f2sl.cli.program import examples
 from f2sl.errors import printable
 
@@ -53,8 +54,7 @@ def compare(
     from f2sl.graph import compare as compare_graphs
 
     learned_graph, true_graph = load_any_graph(learned), load_any_graph(truth)
-    with in_terms_of_flags():
-        comparison = compare_graphs(true_graph, learned_graph, distances=distances, convention=convention)
+    comparison = compare_graphs(true_graph, learned_graph, distances=distances, convention=convention)
     if as_json:
         output.show_json(comparison.as_dict())
     else:
@@ -64,9 +64,9 @@ def compare(
             output.show(f"\nnote: {note}")
 
 
-def notes_on(truth: Path) -> list[str]:
+def notes_on(truth: Path) -> list[Note]:
     """Return notes on a truth that is a bundled network."""
-    return [REMARKS[str(truth)]] if str(truth) in REMARKS else []
+    return [Note("stand-in", REMARKS[str(truth)])] if str(truth) in REMARKS else []
 
 
 def metrics(title: str, comparison: Comparison) -> RenderableType:

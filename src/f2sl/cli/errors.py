@@ -24,6 +24,7 @@ from collections.abc import Callable
 
 from f2sl._memory import short_of_addresses
 from f2sl.cli.interrupts import interrupts
+from f2sl.cli.options import in_shell
 from f2sl.errors import F2SLError, printable
 
 FAULT = 1
@@ -62,7 +63,7 @@ def _fit_parents(error: BaseException) -> int:
         _drop_output()
         return BROKEN_PIPE
     if isinstance(error, F2SLError):
-        return _tell(f"error: {error}", WRONG_INPUT)
+        return _tell(f"error: {error.written(in_shell)}", WRONG_INPUT)
     if isinstance(error, PartlyFailed):
         return _tell(f"error: {error}", FAULT)
     if isinstance(error, OSError) and error.errno in _NO_ROOM:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from f2sl.cli.interrupts import interrupts
-from f2sl.cli.options import as_flags
+from f2sl.cli.options import texts
 from f2sl.errors import F2SLError, FileError
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def save_page(what: Any, path: Path, notes: Iterable[str] = (), **options: Any) 
     from f2sl.view.page import show
 
     with interrupts.saving(path):
-        show(what, path, notes=[*map(as_flags, getattr(what, "notes_", [])), *notes], **options)
+        show(what, path, notes=texts((*getattr(what, "notes_", ()), *notes)), **options)
 
 
 def save_bytes(content: bytes, path: Path) -> None:

@@ -11,7 +11,7 @@ import typer
 
 from f2sl.cli.files import check_outputs, load_any_graph
 from f2sl.cli.interrupts import interrupts
-from f2sl.cli.options import Silent, as_flags, in_terms_of_flags, out_file
+from f2sl.cli.options import Silent, out_file, texts
 from f2sl.cli.output import count
 from f2sl.cli.program import examples
 from f2sl.cli.reading import TableOptions, with_reading_options
@@ -42,47 +42,44 @@ def fit(
     A graph in f2sl's own JSON stores how its columns were read and into which intervals numbers were cut;
     options override that. Columns that are not in the graph are ignored.
     """
-    with in_terms_of_flags():
-        if out is None:
-            raise OptionError("nothing to write: give --out FILE.bif")
-        from f2sl.network.formats import check_can_save
+    if out is None:
+        raise OptionError("nothing to write: give --out FILE.bif")
+    from f2sl.network.formats import check_can_save
 
-        check_can_save((), out)
-        check_outputs([graph, reading.location], other=out)
-        reading.check()
-        known = load_any_graph(graph)
-        from f2sl.data.column import CONTINUOUS
-        from f2sl.data.open import open_for
-        from f2sl.network.checks import check_edges
-        from f2sl.network.fitting import dag_of_network, fit_learned
+    check_can_save((), out)
+    check_outputs([graph, reading.location], other=out)
+    reading.check()
+    known = load_any_graph(graph)
+    from f2sl.data.column import CONTINUOUS
+    from f2sl.data.open import open_for
+    from f2sl.network.checks import check_edges
+    from f2sl.network.fitting import dag_of_network, fit_learned
 
-        table = open_for(
-            ("discrete", "continuous", "mixed"),
-            "a Bayesian network",
-            reading.data,
-            reading.jobs,
-            only=known.nodes,
-            learned=known.read_as,
-            min_variables=1,
-            **reading.options(),
+    table = open_for(
+        ("discrete", "continuous", "mixed"),
+        "a Bayesian network",
+        reading.data,
+        reading.jobs,
+        only=known.nodes,
+        learned=known.read_as,
+        min_variables=1,
+        **reading.options(),
+    )
+    with table:
+        numbers = [name for name, kind in zip(table.names, table.kinds, strict=True) if kind == CONTINUOUS]
+        checks: tuple[Callable[[], object], ...] = (
+            lambda: check_can_save(table.kinds, out),
+            lambda: check_edges(dag_of_network(known, table), numbers),
         )
-        with table:
-            numbers = [
-                name for name, kind in zip(table.names, table.kinds, strict=True) if kind == CONTINUOUS
-            ]
-            checks: tuple[Callable[[], object], ...] = (
-                lambda: check_can_save(table.kinds, out),
-                lambda: check_edges(dag_of_network(known, table), numbers),
-            )
-            wrong: list[F2SLError] = []
-            for check in checks:
-                try:
-                    check()
-                except F2SLError as error:
-                    wrong.append(error)
-            if wrong:
-                raise type(wrong[0])(". Also, ".join(map(str, wrong)))
-            network = fit_learned(known, table, equivalent_sample_size)
+        wrong: list[F2SLError] = []
+        for check in checks:
+            try:
+                check()
+            except F2SLError as error:
+                wrong.append(error)
+        if wrong:
+            raise type(wrong[0]).of([one for error in wrong for one in error.problems], ". Also, ")
+        network = fit_learned(known, table, equivalent_sample_size)
     with interrupts.saving(out):
         network.save(out)
     if not quiet:
@@ -92,5 +89,5 @@ def fit(
         if len(known.undirected_array):
             undirected = count(len(known.undirected_array), "undirected edge")
             print(f"note: {undirected} of {printable(graph)} directed as by f2sl learn --dag")
-        for note in (*table.notes, *network.notes):
-            print(f"note: {printable(as_flags(note))}")
+        for note in texts((*table.notes, *network.notes)):
+            print(f"note: {printable(note)}")

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING
 
-import typer
-
-from f2sl._options import refuse
+from f2sl._options import Option, anything, refuse
 from f2sl.errors import OptionError
 
 if TYPE_CHECKING:
@@ -19,46 +15,28 @@ PANEL = "Knowledge about edges"
 KNOWLEDGE_FILE = "File with prior knowledge about edges: TOML, or Tetrad's text format."
 
 
-def _several(flag: str, metavar: str, text: str) -> Any:
-    return Annotated[list[str] | None, typer.Option(flag, metavar=metavar, help=text, rich_help_panel=PANEL)]
-
-
-_TYPES = {
-    "knowledge": Annotated[
-        Path | None,
-        typer.Option(
-            "--knowledge",
-            metavar="FILE",
-            help=KNOWLEDGE_FILE,
-            rich_help_panel=PANEL,
+_EDGE = '"A -> B"'
+OPTIONS = [
+    Option(name, anything, purpose=PANEL, repeats=repeats, metavar=metavar).says(text)
+    for name, repeats, metavar, text in (
+        ("knowledge", False, "FILE", KNOWLEDGE_FILE),
+        ("require", True, _EDGE, "Required edge."),
+        ("forbid", True, f'{_EDGE} or "A - B"', "Forbidden edge, or forbidden link in either direction."),
+        (
+            "tiers",
+            False,
+            '"A,B > C > D"',
+            "Groups of columns in the order of time; no edge leads from a later to an earlier group.",
         ),
-    ],
-    "require": _several("--require", '"A -> B"', "Required edge. Repeat for more."),
-    "forbid": _several(
-        "--forbid",
-        '"A -> B" or "A - B"',
-        "Forbidden edge, or forbidden link in either direction. Repeat for more.",
-    ),
-    "tiers": Annotated[
-        str | None,
-        typer.Option(
-            "--tiers",
-            metavar='"A,B > C > D"',
-            help="Groups of columns in the order of time; no edge leads from a later to an earlier group.",
-            rich_help_panel=PANEL,
-        ),
-    ],
-    "root": _several("--root", "COLUMN", "Column without parents. Repeat for more."),
-    "leaf": _several("--leaf", "COLUMN", "Column without children. Repeat for more."),
-}
-PARAMETERS = [
-    inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-    for name, kind in _TYPES.items()
+        ("root", True, "COLUMN", "Column without parents."),
+        ("leaf", True, "COLUMN", "Column without children."),
+    )
 ]
+"""Options by which knowledge is given on the command line."""
 
 
 def parse_knowledge(
-    knowledge: Path | None = None,
+    knowledge: str | None = None,
     require: Sequence[str] | None = None,
     forbid: Sequence[str] | None = None,
     tiers: str | None = None,

@@ -24,8 +24,8 @@ from f2sl.cli.options import (
     Quiet,
     Truth,
     create_learner,
-    in_terms_of_flags,
     out_file,
+    texts,
     with_learner_options,
 )
 from f2sl.cli.program import examples
@@ -89,46 +89,44 @@ def learn(
 
     Options that you leave out take the algorithm's defaults; f2sl algorithms lists them.
     """
-    with in_terms_of_flags():
-        check_outputs([reading.location, truth], graph=out, picture=picture, page=page)
-        reading.check()
-        from f2sl.graph import PDAG, compare
-        from f2sl.graph.formats import check_holds
+    check_outputs([reading.location, truth], graph=out, picture=picture, page=page)
+    reading.check()
+    from f2sl.graph import PDAG, compare
+    from f2sl.graph.formats import check_holds
 
-        true_graph = None if truth is None else load_any_graph(truth)
-        from f2sl.learners.fit import fit_learner
-        from f2sl.learners.registries import STRUCTURE
+    true_graph = None if truth is None else load_any_graph(truth)
+    from f2sl.learners.fit import fit_learner
+    from f2sl.learners.registries import STRUCTURE
 
-        jobs = {} if reading.jobs is None else {"n_jobs": reading.jobs}
-        learner = create_learner(STRUCTURE, algorithm, {**options, **jobs})
-        algorithm = STRUCTURE.resolve(algorithm)
-        opened: list[Table] = []
-        shares: Distributions | None = None
+    jobs = {} if reading.jobs is None else {"n_jobs": reading.jobs}
+    learner = create_learner(STRUCTURE, algorithm, {**options, **jobs})
+    algorithm = STRUCTURE.resolve(algorithm)
+    opened: list[Table] = []
+    shares: Distributions | None = None
 
-        def on_open(table: Table) -> Table:
-            if out is not None:
-                check_holds(out, [*table.names, *table.merged])
-            if true_graph is not None:
-                compare(true_graph, PDAG(table.names))  # other variables than the truth: better told now
-            if page is not None:
-                from f2sl.view import page as pages
+    def on_open(table: Table) -> Table:
+        if out is not None:
+            check_holds(out, [*table.names, *table.merged])
+        if true_graph is not None:
+            compare(true_graph, PDAG(table.names))  # other variables than the truth: better told now
+        if page is not None:
+            from f2sl.view import page as pages
 
-                nonlocal shares
-                shares = pages.Distributions.of(table)  # while it is open
-            opened.append(reading.noted(table))
-            return opened[0]
+            nonlocal shares
+            shares = pages.Distributions.of(table)  # while it is open
+        opened.append(reading.noted(table))
+        return opened[0]
 
-        with output.progress(quiet):
-            try:
-                fit_learner(learner, reading.data, reading.options(), algorithm, on_open)
-            except Interrupted:
-                interrupts.put_off()
+    with output.progress(quiet):
+        try:
+            fit_learner(learner, reading.data, reading.options(), algorithm, on_open)
+        except Interrupted:
+            interrupts.put_off()
     [table] = opened
     graph = learner.dag_ if dag else learner.graph_
     comparison = None if true_graph is None else compare(true_graph, graph)
     if out is not None:
-        with in_terms_of_flags():
-            save_graph(graph, out)  # first, so that the graph is saved even if the rest fails
+        save_graph(graph, out)  # first, so that the graph is saved even if the rest fails
     if picture is not None:
         save_picture(graph, picture)
     if page is not None:
@@ -146,4 +144,4 @@ def learn(
     elif not quiet:
         learned.show()
     elif not learner.complete_:
-        output.note_incomplete(learner.notes_)
+        output.note_incomplete(texts(learner.notes_))

@@ -13,10 +13,10 @@ from f2sl.cli.options import (
     Algorithm,
     AsJson,
     Quiet,
-    as_flags,
     create_learner,
     describe_options,
-    in_terms_of_flags,
+    records,
+    texts,
     with_learner_options,
 )
 from f2sl.cli.output import count
@@ -91,49 +91,48 @@ def run_one_target(
     quiet: bool,
 ) -> None:
     """Learn the set of one variable, or of all, and print it."""
-    with in_terms_of_flags():
-        reading.check()
-        from f2sl._threads import note_of_jobs
-        from f2sl.data.notes import remarks
-        from f2sl.learners.registries import LOCAL, MARKOV_BLANKET
+    reading.check()
+    from f2sl._threads import note_of_jobs
+    from f2sl.data.notes import remarks
+    from f2sl.learners.registries import LOCAL, MARKOV_BLANKET
 
-        registry, noun = (LOCAL, "neighbor") if command == "pc" else (MARKOV_BLANKET, "member")
-        learner = create_learner(registry, algorithm, options)
-        by = f"by {algorithm} {describe_options(learner)}".rstrip()  # before "auto" is settled
-        from f2sl.api import find_sets
+    registry, noun = (LOCAL, "neighbor") if command == "pc" else (MARKOV_BLANKET, "member")
+    learner = create_learner(registry, algorithm, options)
+    by = f"by {algorithm} {describe_options(learner)}".rstrip()  # before "auto" is settled
+    from f2sl.api import find_sets
 
-        opened: list[Table] = []
-        remarked: list[str] = []
+    opened: list[Table] = []
+    remarked: list[str] = []
 
-        def on_open(table: Table) -> Table:
-            opened.append(reading.noted(table))
-            remarked.extend([*opened[0].notes, *remarks(table), *note_of_jobs(reading.jobs)])
-            return opened[0]
+    def on_open(table: Table) -> Table:
+        opened.append(reading.noted(table))
+        remarked.extend([*opened[0].notes, *remarks(table), *note_of_jobs(reading.jobs)])
+        return opened[0]
 
-        what = algorithm, reading.data, target, reading.jobs
-        with output.progress(quiet):
-            try:
-                found = find_sets(learner, *what, reading.options(), on_open=on_open)
-            except Interrupted as error:
-                found = error.finished
-                interrupts.put_off()
+    what = algorithm, reading.data, target, reading.jobs
+    with output.progress(quiet):
+        try:
+            found = find_sets(learner, *what, reading.options(), on_open=on_open)
+        except Interrupted as error:
+            found = error.finished
+            interrupts.put_off()
     [table] = opened
-    notes = [as_flags(note) for note in (*remarked, *found.notes)]
+    notes = [*remarked, *found.notes]
     if as_json:
         facts = {"target": target, "algorithm": algorithm, "options": learner.get_params()}
-        facts |= {"rows": table.n_rows, "complete": found.complete, "notes": notes}
+        facts |= {"rows": table.n_rows, "complete": found.complete, "notes": records(notes)}
         facts |= {"tests": found.n_tests, "inconclusive": found.n_inconclusive}
         output.show_json(facts | _as_json(command, found))
     elif not quiet:
         if learner.knowledge:
             output.show(output.pairs([("Knowledge", printable(str(learner.knowledge)))]))
         if notes:
-            output.show(output.pairs([("Note", printable(note)) for note in notes]))
+            output.show(output.pairs([("Note", printable(note)) for note in texts(notes)]))
         if found.n_tests:
             by += f"; {reliability(found.n_tests, found.n_inconclusive)}"
         _show(found, noun, learner.strength_unit, by)
     elif not found.complete:
-        output.note_incomplete(found.notes)
+        output.note_incomplete(texts(found.notes))
 
 
 def _as_json(command: str, found: FoundSet | FoundSets) -> dict[str, Any]:

@@ -7,53 +7,36 @@ does not take. Defaults are the learner's own.
 
 from __future__ import annotations
 
-import ast
 import inspect
-import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from f2sl._options import CATALOGUE, PURPOSES, READING_OPTIONS
-from f2sl.cli.knowledge import PARAMETERS, parse_knowledge
-from f2sl.errors import DataError, FileError, GraphError, OptionError
+from f2sl._notes import Say, Use, note_of
+from f2sl._options import CATALOGUE, Option, flag_of
+from f2sl._reading import READING
+from f2sl.cli.knowledge import OPTIONS as OF_KNOWLEDGE
+from f2sl.cli.knowledge import parse_knowledge
 
 if TYPE_CHECKING:
     from f2sl._registry import Registry
 
 LEARNING = "Learning"
-READING = "Reading the table"
 OUTPUT = "Output"
 
+_OF_COMMANDS = ("rows", "jobs", "replicates", "method", "resume", "out", "convention")
 FLAGS = {
-    **{name: option.flag for name, option in CATALOGUE.items() if option.commands or name == "n_jobs"},
-    **{
-        name: f"--{name.replace('_', '-')}"
-        for name in (
-            *READING_OPTIONS,
-            "rows",
-            "jobs",
-            "replicates",
-            "method",
-            "resume",
-            "out",
-            "networks",
-            "algorithms",
-            "sizes",
-            "sets",
-            "convention",
-        )
-    },
-    "memory_limit": "--memory-limit",
+    **{one.name: one.flag for one in CATALOGUE.values() if one.commands or one.name == "n_jobs"},
+    **{one.name: one.flag for one in READING.values()},
+    **{name: flag_of(name) for name in _OF_COMMANDS},
     "evidence": "--given",
     "do": "--do",
 }
-"""Flag of each parameter that a user can set."""
+"""Flag of each parameter that a user can set; commands of other packages add theirs."""
 
 DataFile = Annotated[
     str,
@@ -61,175 +44,6 @@ DataFile = Annotated[
         metavar="DATA",
         help="CSV (any delimiter), Parquet, Arrow, JSON lines, Excel, Stata, SPSS or SAS file, compressed or "
         "not, or a folder of files; - reads the standard input.",
-    ),
-]
-Jobs = Annotated[
-    int | None,
-    typer.Option("--jobs", "-j", help="Number of cores to use; all by default.", rich_help_panel=LEARNING),
-]
-Bins = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--bins",
-        metavar="K or COLUMN=K",
-        help="Cut all numbers, or one column, into K intervals; K may be auto. Repeat for more columns.",
-        rich_help_panel=READING,
-    ),
-]
-Binning = Annotated[
-    str,
-    typer.Option(
-        metavar="quantile|width",
-        help="Cut into intervals with equally many rows (quantile) or of equal width (width).",
-        rich_help_panel=READING,
-    ),
-]
-Missing = Annotated[
-    str,
-    typer.Option(
-        metavar="available|state|drop|error",
-        help="Missing values: use for each question the rows that have its columns (available), treat "
-        "missing as a state (state), drop incomplete rows (drop), or stop with an error (error).",
-        rich_help_panel=READING,
-    ),
-]
-Kinds = Annotated[
-    str,
-    typer.Option(
-        metavar="auto|discrete|continuous",
-        help="Kind of all columns: discrete, continuous, or as their values suggest (auto).",
-        rich_help_panel=READING,
-    ),
-]
-Continuous = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--continuous",
-        metavar="COLUMN",
-        help="Treat this column as continuous. Repeat for more.",
-        rich_help_panel=READING,
-    ),
-]
-Discrete = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--discrete",
-        metavar="COLUMN",
-        help="Treat this column as discrete. Repeat for more.",
-        rich_help_panel=READING,
-    ),
-]
-Weights = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Column with the number of rows that each row stands for.",
-        rich_help_panel=READING,
-    ),
-]
-Transform = Annotated[
-    str,
-    typer.Option(
-        metavar="auto|ranks|none",
-        help="Learn from normal scores of the ranks of numbers (ranks), from their values (none), or from "
-        "what explains more (auto).",
-        rich_help_panel=READING,
-    ),
-]
-MergeAliases = Annotated[
-    bool,
-    typer.Option(
-        "--merge-aliases",
-        help="Merge columns that determine each other one to one: learn from the first, and draw the others "
-        "beside it.",
-        rich_help_panel=READING,
-    ),
-]
-Encoding = Annotated[
-    str | None,
-    typer.Option(help="Encoding of a CSV file, such as latin-1; UTF-8 by default.", rich_help_panel=READING),
-]
-Comment = Annotated[
-    str | None,
-    typer.Option(
-        metavar="TEXT", help="Skip lines of a CSV file that begin with this text.", rich_help_panel=READING
-    ),
-]
-Na = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--na",
-        metavar="VALUE",
-        help="Read this value, too, as missing; -999 also matches -999.0. Repeat for more.",
-        rich_help_panel=READING,
-    ),
-]
-Engine = Annotated[
-    str,
-    typer.Option(
-        metavar="auto|memory|stream|dask",
-        help="Hold the table in memory (memory), read it in blocks (stream), use a Dask cluster (dask), or "
-        "choose by its size (auto).",
-        rich_help_panel=READING,
-    ),
-]
-Memory = Annotated[
-    str | None,
-    typer.Option(
-        metavar="SIZE",
-        help="Largest amount of memory to use, such as 256MB; half of the free memory by default.",
-        rich_help_panel=READING,
-    ),
-]
-Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ADDRESS",
-        help="Address of the Dask scheduler, such as tcp://HOST:8786; by default f2sl starts workers on "
-        "this machine.",
-        rich_help_panel=READING,
-    ),
-]
-Delimiter = Annotated[
-    str | None,
-    typer.Option(
-        help="Delimiter of a CSV file: a character, tab or space; detected by default.",
-        rich_help_panel=READING,
-    ),
-]
-NoHeader = Annotated[
-    bool,
-    typer.Option(
-        "--no-header",
-        help="Read the first line of a CSV file as data; columns are named x0, x1, ...",
-        rich_help_panel=READING,
-    ),
-]
-Drop = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--drop",
-        metavar="COLUMN",
-        help="Leave out this column, such as an identifier. Repeat for more columns.",
-        rich_help_panel=READING,
-    ),
-]
-Keep = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--keep",
-        metavar="COLUMN",
-        help="Keep this column as it is even if it looks like an identifier. Repeat for more columns.",
-        rich_help_panel=READING,
-    ),
-]
-DateParts = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--date-parts",
-        metavar="COLUMN",
-        help="Read this column of dates as year (a number), month and weekday (states). Repeat for more.",
-        rich_help_panel=READING,
     ),
 ]
 Algorithm = Annotated[
@@ -278,6 +92,32 @@ Silent = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors."
 _LEARNER = "learner_"
 
 
+def flag(option: Option, name: str = "") -> Any:
+    """Return the flag of an option, or one of another name, for Typer."""
+    metavar = None if option.switch else option.metavar or "|".join(option.choices) or None
+    return typer.Option(
+        flag_of(name) if name else option.flag,
+        *(["-j"] if option.name == "n_jobs" else []),
+        help=f"{option.help} Repeat for more." if option.repeats else option.help,
+        parser=option.parser,
+        metavar=metavar,
+        rich_help_panel=option.purpose,
+    )
+
+
+def of_reading(name: str) -> Any:
+    """Return the flag of an option of reading, for commands that have only some of them."""
+    return flag(READING[name])
+
+
+def parameter(option: Option, name: str = "", default: Any = None) -> inspect.Parameter:
+    """Return the parameter of a command that an option is given by."""
+    default = False if option.switch else default
+    kind = option.type | None if default is None else option.type
+    keyword, annotation = inspect.Parameter.KEYWORD_ONLY, Annotated[kind, flag(option, name)]
+    return inspect.Parameter(name or option.name, keyword, default=default, annotation=annotation)
+
+
 def with_learner_options(command: Callable[..., None]) -> Callable[..., None]:
     """Replace the parameter ``options`` of a command by the options of the catalogue meant for it.
 
@@ -286,34 +126,17 @@ def with_learner_options(command: Callable[..., None]) -> Callable[..., None]:
     """
     own = inspect.signature(command).parameters
     learners = [
-        inspect.Parameter(
-            _LEARNER * (option.name in own) + option.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=None,
-            annotation=Annotated[
-                option.type | None,
-                typer.Option(
-                    f"--learner-{option.flag[2:]}" if option.name in own else option.flag,
-                    help=option.help,
-                    parser=option.parser,
-                    metavar=option.metavar
-                    or "|".join(option.choices)
-                    or ("NAME" if option.is_named else None),
-                    rich_help_panel=option.purpose,
-                ),
-            ],
-        )
-        for names in PURPOSES.values()
-        for option in (CATALOGUE[name] for name in names)
+        parameter(option, _LEARNER + option.name if option.name in own else "")
+        for option in CATALOGUE.values()
         if command.__name__ in option.commands and option.name != "knowledge"  # which has several flags
     ]
 
     def given(**values: Any) -> dict[str, Any]:
-        about_edges = {parameter.name: values.pop(parameter.name) for parameter in PARAMETERS}
+        about_edges = {one.name: values.pop(one.name) for one in OF_KNOWLEDGE}
         values["knowledge"] = parse_knowledge(**about_edges)
-        return {param.removeprefix(_LEARNER): value for param, value in values.items() if value is not None}
+        return {name.removeprefix(_LEARNER): value for name, value in values.items() if value is not None}
 
-    return spread(command, "options", [*learners, *PARAMETERS], given)
+    return spread(command, "options", [*learners, *map(parameter, OF_KNOWLEDGE)], given)
 
 
 def spread(
@@ -360,112 +183,59 @@ def describe_options(learner: Any) -> str:
 
 
 def as_written(options: Mapping[str, Any]) -> str:
-    """Return options of a learner as command-line flags.
+    """Return options as command-line flags, quoted for a shell.
 
     Examples
     --------
     >>> as_written({"alpha": 0.05, "skeleton_only": True, "pc_options": {"k": 3}})
     '--alpha 0.05 --skeleton-only --k 3'
+    >>> as_written({"kinds": {"a b": "continuous"}, "bins": {"x": 3}, "header": False, "na": ["-9", ";"]})
+    "--continuous 'a b' --bins x=3 --no-header --na -9 --na ';'"
     """
+    own = {name: value for name, value in options.items() if name != "pc_options"}
     inner = options.get("pc_options") or {}
-    words = []
-    for name, value in (
-        {name: value for name, value in options.items() if name != "pc_options"} | inner
-    ).items():
-        written = FLAGS.get(name, f"--{name.replace('_', '-')}")
-        words.append(written if isinstance(value, bool) else f"{written} {shlex.quote(str(value))}")
-    return " ".join(words)
+    return " ".join(in_shell(Use(name, value)) for name, value in (own | inner).items())
 
 
 def create_learner(registry: Registry, name: str, options: dict[str, Any]) -> Any:
-    """Create a learner by name, with checked options.
-
-    Raises
-    ------
-    OptionError
-        If the learner is unknown, or does not take one of the options.
-    """
+    """Create a learner by name; an unknown name, or an option that it does not take, is an error."""
     from f2sl.api import make_learner
 
     learner, _ = make_learner(registry, name, options)
     return learner
 
 
-def parse_bins(given: Sequence[str] | None) -> dict[str, int | str] | None:
-    """Parse the values of ``--bins``: a number or auto for all columns (``*``), or ``column=number``.
+def in_shell(part: Use | Say) -> str:
+    """Return an option of a message as the command line writes it.
 
     Examples
     --------
-    >>> parse_bins(["5"])
-    {'*': 5}
-    >>> parse_bins(["auto", "age=4", "a=b=3"])
-    {'*': 'auto', 'age': 4, 'a=b': 3}
+    >>> parts = Use("force", True), Use("kinds", {"x": "continuous"}), Use("bins", {"a b": 4}), Use("n_jobs")
+    >>> "; ".join(map(in_shell, parts))
+    "--force; --continuous x; --bins 'a b=4'; --jobs"
     """
-    if not given:
-        return None
-    columns: dict[str, int | str] = {}
-    for text in given:
-        column, equals, number = text.rpartition("=")
-        column = column if equals else "*"
-        if number != "auto" and not number.strip("-").isdecimal():
-            raise OptionError(f"--bins takes a whole number, auto or COLUMN=NUMBER, not {text!r}")
-        if column in columns:
-            where = f"column {column!r}" if equals else "all columns"
-            raise OptionError(f"--bins is given twice for {where}")
-        columns[column] = number if number == "auto" else int(number)
-    return columns
+    if isinstance(part, Say):
+        return part.shell
+    name, value = part.option, part.value
+    if name == "knowledge" and value is None:
+        return "prior knowledge"  # which may come from any of several flags
+    flag = FLAGS.get(name, name)
+    is_switch = name in READING and READING[name].switch
+    if value is None or value is ... or value is True or part.is_long or is_switch:
+        return flag
+    if name == "kinds" and isinstance(value, dict):
+        return " ".join(f"--{kind} {shlex.quote(column)}" for column, kind in value.items())
+    if isinstance(value, dict):
+        value = [str(k) if column == "*" else f"{column}={k}" for column, k in value.items()]
+    values = value if isinstance(value, (list, tuple)) else [value]
+    return " ".join(f"{flag} {shlex.quote(str(one))}" for one in values)
 
 
-@contextmanager
-def in_terms_of_flags() -> Iterator[None]:
-    """Replace option names in errors by command-line flags: ``--max-cond-vars``, ``--jobs``."""
-    try:
-        yield
-    except OptionError as error:
-        # Knowledge may come from any of several flags.
-        message = re.sub(r"(^|; )knowledge: ", r"\1prior knowledge: ", str(error))
-        message = re.sub(
-            r"(?:^|(?<=; )|(?<=Also, ))\w+\b(?!=[{\"'])", lambda first: FLAGS.get(first[0], first[0]), message
-        )
-        message = re.sub(
-            r"has no option '(\w+)'", lambda no: f"has no option {FLAGS.get(no[1], no[1])}", message
-        )
-        raise OptionError(as_flags(re.sub(r"\(learn_(pc|mb)\)", r"(\1)", message))) from None
-    except (DataError, FileError, GraphError) as error:
-        raise type(error)(as_flags(str(error))) from None
+def texts(notes: Iterable[str]) -> list[str]:
+    """Return the texts of notes, with options as flags."""
+    return [note_of(note).written(in_shell) for note in notes]
 
 
-_NAMES = "|".join([*READING_OPTIONS, "out", "score", "ci_test", "measure", "stability"])
-_ASSIGNED = re.compile(rf"\b({_NAMES})=(\"[^\"]*\"|\[[^\]]*\]|\{{[^}}]*\}}|\d+|False|)")
-
-
-def as_flags(text: str) -> str:
-    """Replace the options in a message by command-line flags.
-
-    Examples
-    --------
-    >>> as_flags("insist with force=True")
-    'insist with --force'
-    >>> as_flags('kinds={"x": "continuous"}, bins=5, bins={"x": 4}, missing="drop", memory=')
-    '--continuous x, --bins 5, --bins x=4, --missing drop, --memory'
-    """
-    from f2sl.data.kinds import AS_ONE
-
-    def flag(assigned: re.Match[str]) -> str:
-        option, written = assigned.groups()
-        value = ast.literal_eval(written) if written else ""
-        if option == "header":
-            return "--no-header"
-        if option == "aliases":
-            return "--merge-aliases"
-        if option == "kinds" and isinstance(value, dict):
-            return " ".join(f"--{kind} {shlex.quote(column)}" for column, kind in value.items())
-        if isinstance(value, dict):
-            value = [f"{column}={number}" for column, number in value.items()]
-        values = value if isinstance(value, list) else [value]
-        name = FLAGS.get(option, f"--{option}")
-        return " ".join(f"{name} {shlex.quote(str(one)) if one != '' else ''}".rstrip() for one in values)
-
-    message = re.sub(r"(^|Also, )(drop|keep|kinds|bins|weights): ", r"\1--\2: ", text)
-    message = re.sub(r"\b(\w+)=True\b", lambda on: FLAGS.get(on[1], on[0]), _ASSIGNED.sub(flag, message))
-    return message.replace("see to_dag()", "see --dag").replace(AS_ONE, "write them alike in the table")
+def records(notes: Iterable[str]) -> list[dict[str, Any]]:
+    """Return notes as plain data for ``--json``, with options as flags in their texts."""
+    return [note_of(note).as_dict(in_shell) for note in notes]

@@ -17,6 +17,7 @@ from f2sl._memory import NUMPY_ADDRESS_SPACE, short_of_addresses
 from f2sl._synonyms import SAME_FLAGS, option_answer
 from f2sl._version import __version__
 from f2sl.cli.commands import COMMANDS, PACKAGES
+from f2sl.cli.options import in_shell
 from f2sl.errors import F2SLError, OptionError, unknown_name
 
 _CONVERSIONS: dict[Any, Callable[[Any], Any]] = {
@@ -224,7 +225,8 @@ def _one_line(error: Any) -> str:
     message = " ".join(error.format_message().split()).rstrip(".")
     where = error.ctx.command_path if error.ctx is not None else "f2sl"
     option = getattr(error, "option_name", "")
-    text = GONE.get(option) or option_answer(option[2:].replace("-", "_"), on_command_line=True)
+    answer = option_answer(option[2:].replace("-", "_"))
+    text = GONE.get(option) or (None if answer is None else answer.written(in_shell))
     if text and isinstance(option, str):
         return f"no such option: {option}; {text}"
     return f"{message[:1].lower()}{message[1:]}; see {where} --help"

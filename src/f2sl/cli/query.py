@@ -8,7 +8,7 @@ import typer
 
 from f2sl.cli import output
 from f2sl.cli.files import load_fitted_network
-from f2sl.cli.options import AsJson, in_terms_of_flags
+from f2sl.cli.options import AsJson, records
 from f2sl.cli.program import examples
 from f2sl.errors import OptionError, printable, unknown_name
 
@@ -53,21 +53,20 @@ def query(
 
     Answers are exact. Networks of states need pyAgrum: pip install "f2sl[inference]".
     """
-    with in_terms_of_flags():
-        from f2sl.network.inference import notes_on_do
+    from f2sl.network.inference import notes_on_do
 
-        if not variables and not most_probable:
-            raise OptionError("nothing to ask: name a variable, or give --most-probable")
-        asked = load_fitted_network(network)
-        evidence, setting = (
-            parse_values(flag, texts, asked) for flag, texts in (("--given", given), ("--do", do))
-        )
-        both = [repr(name) for name in evidence if name in setting]
-        if both:
-            raise OptionError(f"given both by --given and --do: {', '.join(both)}")
-        answers = {name: asked.query(name, evidence, setting) for name in variables or ()}
-        best = asked.most_probable(evidence, setting) if most_probable else None
-        notes = notes_on_do(asked, answers, evidence, setting)
+    if not variables and not most_probable:
+        raise OptionError("nothing to ask: name a variable, or give --most-probable")
+    asked = load_fitted_network(network)
+    evidence, setting = (
+        parse_values(flag, texts, asked) for flag, texts in (("--given", given), ("--do", do))
+    )
+    both = [repr(name) for name in evidence if name in setting]
+    if both:
+        raise OptionError(f"given both by --given and --do: {', '.join(both)}")
+    answers = {name: asked.query(name, evidence, setting) for name in variables or ()}
+    best = asked.most_probable(evidence, setting) if most_probable else None
+    notes = notes_on_do(asked, answers, evidence, setting)
     messages = [f"{printable(name)} = {printable(value)}" for name, value in evidence.items()]
     messages += [f"do({printable(name)} = {printable(value)})" for name, value in setting.items()]
     if as_json:
@@ -75,7 +74,7 @@ def query(
         content["answers"] = {name: _as_json(answer) for name, answer in answers.items()}
         if best is not None:
             content["most_probable"] = best._asdict()
-        content["notes"] = notes
+        content["notes"] = records(notes)
         output.show_json(content)
         return
     condition = f" given {', '.join(messages)}" if messages else ""

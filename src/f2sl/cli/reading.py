@@ -3,37 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from f2sl.cli.options import (
-    Binning,
-    Bins,
-    Comment,
-    Continuous,
-    DataFile,
-    DateParts,
-    Delimiter,
-    Discrete,
-    Drop,
-    Encoding,
-    Engine,
-    Jobs,
-    Keep,
-    Kinds,
-    Memory,
-    MergeAliases,
-    Missing,
-    Na,
-    NoHeader,
-    Scheduler,
-    Transform,
-    Weights,
-    parse_bins,
-    spread,
-)
+from f2sl._notes import Note, Use
+from f2sl._options import CATALOGUE, Option
+from f2sl._reading import KINDS, READING
+from f2sl.cli.options import DataFile, parameter, spread
 from f2sl.errors import FileError, OptionError
 
 if TYPE_CHECKING:
@@ -42,30 +20,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TableOptions:
-    """File or folder to read and the options of reading, as given on the command line."""
+    """File or folder to read, number of threads, and all options of reading, under their names in Python."""
 
-    data: DataFile
-    jobs: Jobs = None
-    bins: Bins = None
-    binning: Binning = "quantile"
-    missing: Missing = "available"
-    kinds: Kinds = "auto"
-    continuous: Continuous = None
-    discrete: Discrete = None
-    weights: Weights = None
-    merge_aliases: MergeAliases = False
-    transform: Transform = "auto"
-    engine: Engine = "auto"
-    memory: Memory = None
-    scheduler: Scheduler = None
-    delimiter: Delimiter = None
-    no_header: NoHeader = False
-    encoding: Encoding = None
-    comment: Comment = None
-    na: Na = None
-    drop: Drop = None
-    keep: Keep = None
-    date_parts: DateParts = None
+    data: str
+    jobs: int | None
+    given: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, data: str, n_jobs: int | None, **values: Any) -> TableOptions:
+        """Return what was given on the command line, in Python's terms."""
+        by_kind = {kind: values.pop(kind, None) or [] for kind in KINDS}
+        given = {name: option.default for name, option in READING.items() if name != "names"}
+        for name, value in values.items():
+            if switch := READING[name].switch:
+                given[name] = switch[1] if value else given[name]
+            elif value is not None:
+                given[name] = value
+        given["bins"] = parse_bins(given["bins"])
+        given["kinds"] = _kinds(given["kinds"], by_kind)
+        return cls(data, n_jobs, given)
 
     @property
     def location(self) -> Path | None:
@@ -73,8 +46,7 @@ class TableOptions:
         return None if self.data == "-" else Path(self.data)
 
     def check(self) -> None:
-        """Check options and the existence of the file before reading, which may take long."""
-        self.options()
+        """Check the existence of the file before reading, which may take long."""
         if not self.data:
             raise FileError("the path is empty; give a file, a folder, or - for the standard input")
         try:
@@ -86,49 +58,80 @@ class TableOptions:
 
     def options(self) -> dict[str, Any]:
         """Return the options under their names in `open_table`."""
-        names = ("binning", "missing", "weights", "transform", "engine", "memory", "scheduler")
-        options = {name: getattr(self, name) for name in (*names, "delimiter", "encoding", "comment")}
-        return options | {
-            "kinds": self._kinds(),
-            "bins": parse_bins(self.bins),
-            "aliases": "merge" if self.merge_aliases else "keep",
-            "header": not self.no_header,
-            "na": self.na or (),
-            "drop": self.drop or (),
-            "keep": self.keep or (),
-            "date_parts": self.date_parts or (),
-        }
+        return dict(self.given)
 
     def for_resampling(self) -> TableOptions:
         """Return the options with the table in memory; the scheduler is used for the replicates."""
-        return replace(self, engine="auto" if self.engine == "dask" else self.engine, scheduler=None)
-
-    def _kinds(self) -> str | dict[str, str]:
-        continuous, discrete = self.continuous or [], self.discrete or []
-        for name in continuous:
-            if name in discrete:
-                raise OptionError(f"--continuous and --discrete both name column {name!r}")
-        if (continuous or discrete) and self.kinds != "auto":
-            raise OptionError(
-                "--kinds applies to all columns: leave it out beside --continuous and --discrete"
-            )
-        named = dict.fromkeys(continuous, "continuous") | dict.fromkeys(discrete, "discrete")
-        return named or self.kinds
+        engine = "auto" if self.given["engine"] == "dask" else self.given["engine"]
+        return replace(self, given={**self.given, "engine": engine, "scheduler": None})
 
     def noted(self, table: Table) -> Table:
         """Return the table, with a note if its first line may have been data."""
-        if not self.no_header and all(_is_number(name) for name in table.names):
-            note = "all column names are numbers; if the first line is data, use header=False"
-            return table.with_notes(*table.notes, note)
+        if self.given["header"] and all(_is_number(name) for name in table.names):
+            text = "all column names are numbers; if the first line is data, use "
+            return table.with_notes(*table.notes, Note("names", text, Use("header", False)))
         return table
+
+
+def _kinds(of_all: str, by_kind: Mapping[str, Sequence[str]]) -> str | dict[str, str]:
+    """Return the kinds of columns: one for all, or those that have been named."""
+    named: dict[str, str] = {}
+    for kind, columns in by_kind.items():
+        for name in columns:
+            if named.setdefault(name, kind) != kind:
+                flags = " and ".join(f"--{one}" for one in reversed(KINDS))
+                raise OptionError(f"{flags} both name column {name!r}", columns=[name])
+    if named and of_all != READING["kinds"].default:
+        flags = " and ".join(f"--{one}" for one in reversed(KINDS))
+        raise OptionError(f"--kinds applies to all columns: leave it out beside {flags}")
+    return named or of_all
+
+
+def parse_bins(given: Sequence[str] | None) -> dict[str, int | str] | None:
+    """Parse the values of ``--bins``: a number or auto for all columns (``*``), or ``column=number``.
+
+    Examples
+    --------
+    >>> parse_bins(["5"])
+    {'*': 5}
+    >>> parse_bins(["auto", "age=4", "a=b=3"])
+    {'*': 'auto', 'age': 4, 'a=b': 3}
+    """
+    if not given:
+        return None
+    columns: dict[str, int | str] = {}
+    for text in given:
+        column, equals, number = text.rpartition("=")
+        column = column if equals else "*"
+        if number != "auto" and not number.strip("-").isdecimal():
+            raise OptionError(f"--bins takes a whole number, auto or COLUMN=NUMBER, not {text!r}")
+        if column in columns:
+            where = f"column {column!r}" if equals else "all columns"
+            raise OptionError(f"--bins is given twice for {where}")
+        columns[column] = number if number == "auto" else int(number)
+    return columns
+
+
+def _parameters() -> list[inspect.Parameter]:
+    """Return the parameters of commands that read a table: the data, and the options of reading."""
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    found = [inspect.Parameter("data", keyword, annotation=DataFile), parameter(CATALOGUE["n_jobs"])]
+    for option in READING.values():
+        if option.name != "names":
+            default = None if option.repeats or option.switch else option.default
+            found.append(parameter(option, default=default))
+        if option.name == "kinds":
+            for kind in KINDS:
+                own = Option(kind, option.check, repeats=True, metavar="COLUMN", purpose=option.purpose)
+                found.append(parameter(own.says(f"Columns to treat as {kind}.")))
+    return found
 
 
 def with_reading_options(command: Callable[..., None], but: Sequence[str] = ()) -> Callable[..., None]:
     """Replace the parameter ``reading`` of a command by the file and the options of reading, `but` some."""
     after = "algorithm" if "algorithm" in inspect.signature(command).parameters else None
-    fields = inspect.signature(TableOptions, eval_str=True).parameters.values()
-    own = [field for field in fields if field.name not in but]
-    return spread(command, "reading", own, TableOptions, after=after)
+    own = [one for one in _parameters() if one.name not in but]
+    return spread(command, "reading", own, TableOptions.of, after=after)
 
 
 def _is_number(name: str) -> bool:

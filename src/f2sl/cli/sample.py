@@ -9,7 +9,7 @@ import typer
 
 from f2sl._constants import MISSING_SPELLINGS, REMARKS
 from f2sl.cli.files import check_outputs, load_fitted_network, save_bytes
-from f2sl.cli.options import Silent, in_terms_of_flags, out_file
+from f2sl.cli.options import Silent, out_file
 from f2sl.cli.output import count
 from f2sl.cli.program import examples
 from f2sl.errors import OptionError, printable
@@ -41,20 +41,19 @@ def sample(
     quiet: Silent = False,
 ) -> None:
     """Draw rows from a network and write them to a file."""
-    with in_terms_of_flags():
-        from f2sl._options import whole
+    from f2sl._options import whole
 
-        whole("rows", rows, least=1)
-        whole("random_state", random_state)
-        if out is None:
-            raise OptionError("nothing to write: give --out FILE.csv")
-        from f2sl.data.formats import table_bytes, writer_for
-        from f2sl.network.sampling import sample_table, to_arrow
+    whole("rows", rows, least=1)
+    whole("random_state", random_state)
+    if out is None:
+        raise OptionError("nothing to write: give --out FILE.csv")
+    from f2sl.data.formats import table_bytes, writer_for
+    from f2sl.network.sampling import sample_table, to_arrow
 
-        writer_for(out)
-        check_outputs([network], other=out)
-        drawn_from = load_fitted_network(network)
-        table = sample_table(drawn_from, rows, random_state)
+    writer_for(out)
+    check_outputs([network], other=out)
+    drawn_from = load_fitted_network(network)
+    table = sample_table(drawn_from, rows, random_state)
     save_bytes(table_bytes(to_arrow(table), out), out)
     if not quiet:
         message = f"{count(table.n_rows, 'row')}, {count(table.n_variables, 'variable')}"

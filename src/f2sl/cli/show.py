@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +12,7 @@ import typer
 
 from f2sl.cli import output
 from f2sl.cli.files import check_outputs, load_any_graph, load_graph_or_network, save_page
-from f2sl.cli.options import Encoding, Silent, as_written, create_learner, in_terms_of_flags
+from f2sl.cli.options import Silent, as_written, create_learner, of_reading
 from f2sl.cli.program import examples
 from f2sl.errors import OptionError, printable
 
@@ -53,7 +53,7 @@ def show(
             help="Show the distribution of each variable in this table, and explain the learned edges.",
         ),
     ] = None,
-    encoding: Encoding = None,
+    encoding: Annotated[str | None, of_reading("encoding")] = None,
     quiet: Silent = False,
 ) -> None:
     """Write a page to explore a graph: one HTML file that works offline.
@@ -66,23 +66,22 @@ def show(
         raise OptionError("nothing to write: give --out FILE.html for the page")
     check_outputs([graph, truth, data], page=out)
     notes: list[str] = []
-    with in_terms_of_flags():
-        what = load_graph_or_network(graph)
-        options: dict[str, Any] = {"title": _title(what, graph)}
-        options["truth"] = None if truth is None else load_any_graph(truth)
-        learned_by = getattr(what, "learned_by", None)
-        if learned_by:
-            options["ask"] = _command_to_explain(what, "TABLE" if data is None else str(data), encoding)
-        if learned_by and data is not None:
-            with output.progress(quiet), _learned_again(what, str(data), encoding) as (model, table, notes):
-                save_page(model or what, out, graph=what, data=table, notes=notes, **options)
-        else:
-            shown: Any = None if data is None else str(data)
-            if shown is not None and encoding is not None:
-                from f2sl.data.open import open_table
+    what = load_graph_or_network(graph)
+    options: dict[str, Any] = {"title": _title(what, graph)}
+    options["truth"] = None if truth is None else load_any_graph(truth)
+    learned_by = getattr(what, "learned_by", None)
+    if learned_by:
+        options["ask"] = _command_to_explain(what, "TABLE" if data is None else str(data), encoding)
+    if learned_by and data is not None:
+        with output.progress(quiet), _learned_again(what, str(data), encoding) as (model, table, notes):
+            save_page(model or what, out, graph=what, data=table, notes=notes, **options)
+    else:
+        shown: Any = None if data is None else str(data)
+        if shown is not None and encoding is not None:
+            from f2sl.data.open import open_table
 
-                shown = open_table(shown, encoding=encoding)
-            save_page(what, out, data=shown, **options)
+            shown = open_table(shown, encoding=encoding)
+        save_page(what, out, data=shown, **options)
     if not quiet:
         print(f"wrote {printable(out)}: open it in a browser")
         for note in notes:
@@ -116,34 +115,10 @@ def _command_to_explain(graph: PDAG, data: str, encoding: str | None) -> str:
     """Return the ``f2sl why`` command for a saved graph, without the names of the pair."""
     how: Any = graph.learned_by
     words = [f"f2sl why {shlex.quote(data)} --algorithm {shlex.quote(how['algorithm'])}"]
-    words += [as_written(how["options"]), _reading_flags(how["reading"])]
+    words += [as_written(how["options"]), as_written(how["reading"])]
     words += [f"--encoding {shlex.quote(encoding)}" if encoding else ""]
     words += ["--knowledge FILE" if graph.knowledge else ""]
     return " ".join(word for word in words if word)
-
-
-def _reading_flags(reading: Mapping[str, Any]) -> str:
-    """Return options of reading as command-line flags, quoted for a shell.
-
-    Examples
-    --------
-    >>> _reading_flags({"kinds": {"a b": "continuous"}, "bins": {"x": 3}, "header": False, "na": ["-9", ";"]})
-    "--continuous 'a b' --bins x=3 --no-header --na -9 --na ';'"
-    """
-    words = []
-    for name, value in reading.items():
-        if name == "kinds" and isinstance(value, dict):
-            words += [f"--{kind} {shlex.quote(column)}" for column, kind in value.items()]
-        elif name == "header":
-            words += [] if value else ["--no-header"]
-        elif name == "aliases":
-            words += ["--merge-aliases"] if value == "merge" else []
-        else:
-            if isinstance(value, dict):
-                value = [str(k) if column == "*" else f"{column}={k}" for column, k in value.items()]
-            several = value if isinstance(value, list) else [value]
-            words += [f"--{name} {shlex.quote(str(one))}" for one in several]
-    return " ".join(words)
 
 
 def _title(what: Any, graph: Path) -> str:

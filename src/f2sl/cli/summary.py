@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from f2sl._notes import Note, Use
 from f2sl.cli import output
 from f2sl.cli.compare import metrics, notes_on
-from f2sl.cli.options import as_flags, describe_options
+from f2sl.cli.options import describe_options, records, texts
 from f2sl.cli.output import count
 from f2sl.errors import printable
 
@@ -131,7 +132,8 @@ class Learned:
         weak = sorted(self.graph.weak) if asked else None
         notes = self._notes()
         if edges is None:
-            notes.append(f"the {self.graph.n_edges:,} edges are not printed; --out saves them to a file")
+            many = f"the {self.graph.n_edges:,} edges are not printed; "
+            notes.append(Note("edges", many, Use("out"), " saves them to a file"))
         output.show_json(
             {
                 "algorithm": self.algorithm,
@@ -149,7 +151,7 @@ class Learned:
                 "dag": extension if self.dag else None,
                 "complete": self.learner.complete_,
                 "timings": self.learner.timings_,
-                "notes": notes,
+                "notes": records(notes),
                 "out": None if self.out is None else str(self.out),
                 "picture": None if self.picture is None else str(self.picture),
                 "page": None if self.page is None else str(self.page),
@@ -169,7 +171,7 @@ class Learned:
                 "Read",
                 f"{printable(self.reading.data)}: {count(learner.n_rows_, 'row')}, {variables}{holds}",
             ),
-            *(("Note", printable(note)) for note in self._notes()),
+            *(("Note", printable(note)) for note in texts(self._notes())),
             *([("Knowledge", printable(str(learner.knowledge)))] if learner.knowledge else []),
             ("Learned", f"{self._how()} {describe_options(learner)}".rstrip()),
             ("Graph", self._graph() if learner.complete_ else f"INCOMPLETE: {self._graph()}"),
@@ -198,7 +200,7 @@ class Learned:
         return lines
 
     def _notes(self) -> list[str]:
-        return [*map(as_flags, self.learner.notes_), *([] if self.truth is None else notes_on(self.truth))]
+        return [*self.learner.notes_, *([] if self.truth is None else notes_on(self.truth))]
 
     def _either_way(self) -> list[tuple[str, str]] | None:
         """Return the directed edges of one DAG that the data do not direct; None if no DAG is shown."""

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from f2sl.cli import output
-from f2sl.cli.options import Algorithm, AsJson, Quiet, create_learner, in_terms_of_flags, with_learner_options
+from f2sl.cli.options import Algorithm, AsJson, Quiet, create_learner, with_learner_options
 from f2sl.cli.program import examples
 from f2sl.cli.reading import TableOptions, with_reading_options
 
@@ -36,22 +36,21 @@ def why(
 
     Give the options with which the graph was learned: f2sl learns it again.
     """
-    with in_terms_of_flags():
-        reading.check()
-        from f2sl.data.open import open_for
-        from f2sl.learners.fit import fit_learner
-        from f2sl.learners.registries import STRUCTURE
-        from f2sl.view.explain import check_pair, explain_all
+    reading.check()
+    from f2sl.data.open import open_for
+    from f2sl.learners.fit import fit_learner
+    from f2sl.learners.registries import STRUCTURE
+    from f2sl.view.explain import check_pair, explain_all
 
-        jobs = {} if reading.jobs is None else {"n_jobs": reading.jobs}
-        learner = create_learner(STRUCTURE, algorithm, {**options, **jobs})
-        learner.check_options()
-        with (
-            output.progress(quiet),
-            open_for(learner._takes, algorithm, reading.data, reading.jobs, **reading.options()) as table,
-        ):
-            check_pair([*table.names, *table.merged], a, b)
-            found = explain_all(fit_learner(learner, table, {}, algorithm), [(a, b)], table)[a, b]
+    jobs = {} if reading.jobs is None else {"n_jobs": reading.jobs}
+    learner = create_learner(STRUCTURE, algorithm, {**options, **jobs})
+    learner.check_options()
+    with (
+        output.progress(quiet),
+        open_for(learner._takes, algorithm, reading.data, reading.jobs, **reading.options()) as table,
+    ):
+        check_pair([*table.names, *table.merged], a, b)
+        found = explain_all(fit_learner(learner, table, {}, algorithm), [(a, b)], table)[a, b]
     if as_json:
         output.show_json(found.as_dict())
     else:

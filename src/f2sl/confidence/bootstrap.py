@@ -10,9 +10,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from f2sl._options import READING_OPTIONS, choice, refuse
+from f2sl._notes import Note, Use
+from f2sl._options import choice, problems_with, refuse
 from f2sl._owners import refuse_unknown
 from f2sl._progress import stage
+from f2sl._reading import READING
 from f2sl._threads import note_of_jobs, resolve_jobs
 from f2sl._version import __version__
 from f2sl.api import make_learner
@@ -162,45 +164,41 @@ def _learner(learner: Any, options: Mapping[str, Any]) -> tuple[StructureLearner
     if isinstance(learner, str):
         return make_learner(STRUCTURE, learner, options)
     if not isinstance(learner, StructureLearner):
-        raise OptionError(
-            f"learner must be a learner of graphs such as f2sl.F2SLc(), or the name of one, not {learner!r}"
-        )
-    unknown = [name for name in options if name not in READING_OPTIONS]
-    refuse_unknown("bootstrap", unknown, READING_OPTIONS, type(learner))
+        message = f" must be a learner of graphs such as f2sl.F2SLc(), or the name of one, not {learner!r}"
+        raise OptionError(Use("learner"), message)
+    unknown = [name for name in options if name not in READING]
+    refuse_unknown("bootstrap", unknown, READING, type(learner))
     return learner, dict(options)
 
 
 def problems(
     replicates: Any, random_state: Any, method: Any, threshold: Any, n_jobs: Any, out: Any, resume: Any
-) -> Iterator[str]:
+) -> Iterator[Note]:
     """Yield all problems with the options."""
-
-    def check(function: Any, *arguments: Any) -> Iterator[str]:
-        try:
-            function(*arguments)
-        except OptionError as error:
-            yield str(error)
-
     least = 2 if method == SUBSAMPLE else 1
     for name, value, smallest in (("replicates", replicates, least), ("random_state", random_state, 0)):
         if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < smallest:
-            yield f"{name} must be a whole number of at least {smallest}, not {value!r}"
+            message = f" must be a whole number of at least {smallest}, not {value!r}"
+            yield Note("option", Use(name), message)
         elif name == "replicates" and method == SUBSAMPLE and int(value) % 2:
-            yield f"replicates must be even for the method 'subsample' (two halves each), not {value}"
-    yield from check(choice, "method", method, METHODS)
+            message = f" must be even for the method 'subsample' (two halves each), not {value}"
+            yield Note("option", Use(name), message)
+    yield from problems_with(choice, "method", method, METHODS)
     if threshold is not None:
-        yield from check(checked_threshold, "threshold", threshold)
-    yield from check(resolve_jobs, n_jobs)
+        yield from problems_with(checked_threshold, "threshold", threshold)
+    yield from problems_with(resolve_jobs, n_jobs)
     if resume and out is None:
-        yield "resume continues from a file of results; name it with out="
+        message = " continues from a file of results; name it with "
+        yield Note("option", Use("resume"), message, Use("out", ...))
 
 
 def _in_memory(table: Table, method: str) -> MemoryTable:
     """Raise an error for a table whose rows cannot be drawn."""
     if not isinstance(table, MemoryTable):
         raise DataError(
-            f"resampling needs the rows in memory, but this table is {table.held}; open it with "
-            'engine="memory", from fewer rows or columns if it does not fit'
+            f"resampling needs the rows in memory, but this table is {table.held}; open it with ",
+            Use("engine", "memory"),
+            ", from fewer rows or columns if it does not fit",
         )
     if method == SUBSAMPLE and table.n_rows < 4:
         raise DataError(f"halves of {table.n_rows} rows are too small to learn from; at least 4 are needed")

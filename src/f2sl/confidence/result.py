@@ -13,6 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
+from f2sl._notes import Note, Use
 from f2sl.confidence.average import averaged_graph, bound_on_false_links, estimated_threshold
 from f2sl.constraints import Constraints
 from f2sl.data.column import ReadAs
@@ -85,7 +86,7 @@ class Confidence:
         Knowledge about edges.
     read_as : mapping or None
         The kind of each column, or the intervals that it was cut into.
-    notes : tuple of str
+    notes : tuple of Note
         Notes for the user on the data and the replicates.
     replicates : int
         The replicates that were asked for; more than `n_replicates` if the work was interrupted.
@@ -109,7 +110,7 @@ class Confidence:
     asked: Mapping[str, Any]
     knowledge: Knowledge | None = None
     read_as: ReadAs | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     replicates: int = 0
     done: frozenset[int] = field(default=frozenset())
     n_incomplete: int = 0
@@ -124,7 +125,7 @@ class Confidence:
         asked: Mapping[str, Any],
         knowledge: Knowledge | None,
         read_as: ReadAs,
-        notes: Iterable[str],
+        notes: Iterable[Note],
     ) -> Confidence:
         """Return the result of the counts; without a `threshold`, estimate it."""
         numbers = np.array(sorted(tally.links), np.int64)
@@ -136,9 +137,11 @@ class Confidence:
         estimate = estimated_threshold(counts.sum(axis=1) / max(1, n))
         messages = list(notes)
         if n < replicates:
-            messages.append(f"incomplete: {n:,} of {replicates:,} replicates were finished")
+            text = f"incomplete: {n:,} of {replicates:,} replicates were finished"
+            messages.append(Note("incomplete", text))
         if tally.n_incomplete:
-            messages.append(f"the time limit ended {tally.n_incomplete:,} of {n:,} replicates early")
+            text = f"the time limit ended {tally.n_incomplete:,} of {n:,} replicates early"
+            messages.append(Note("time-limit", text))
         return cls(
             nodes,
             np.column_stack(np.divmod(pairs, max(1, len(nodes)))),
@@ -283,7 +286,7 @@ class Confidence:
                 "threshold": self.threshold,
                 "estimated": self.estimated,
                 "false_links": self.false_links,
-                "notes": list(self.notes),
+                "notes": [note.to_json() for note in self.notes],
                 "pairs": np.column_stack([self.pairs, self.counts]).tolist(),
             }
             write_atomically(path, json_file.write(self.graph, FORMAT, {"confidence": facts}))
@@ -323,7 +326,7 @@ class Confidence:
                 dict(facts["asked"]),
                 known,
                 read,
-                tuple(facts["notes"]),
+                tuple(map(Note.from_json, facts["notes"])),
                 int(facts["replicates"]),
                 done,
                 int(facts["ended_early"]),
@@ -343,7 +346,7 @@ def checked_threshold(name: str, value: Any) -> float:
     """Check a threshold of confidence."""
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not number or not 0 < value <= 1:
-        raise OptionError(f"{name} must be a number above 0 and up to 1, not {value!r}")
+        raise OptionError(Use(name), f" must be a number above 0 and up to 1, not {value!r}")
     return float(value)
 
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from f2sl._constants import AUTO
-from f2sl.data.check import Report, drop_of
+from f2sl._notes import Note, Part, Use
+from f2sl._reading import ALL
+from f2sl.data.check import Report
 from f2sl.data.column import CONTINUOUS, ReadAs
 from f2sl.data.dates import PARTS
 from f2sl.data.kinds import Kinds
@@ -16,9 +18,6 @@ from f2sl.errors import shown, shown_list, unknown_name
 
 AVAILABLE = "available"
 """Missing values stay gaps, and each question is answered from the rows that have what it asks for."""
-
-ALL = "*"
-"""Stands for all columns where columns are named that are to be cut."""
 
 Labels = tuple[object, ...]
 Cut = int | str | tuple[str, ...] | None
@@ -50,9 +49,10 @@ class Reading:
     """True if integers with few values are numbers beside other numbers, for learners of one kind."""
 
 
-def describe_weights(name: str, n_rows: int, n_meant: int) -> str:
+def describe_weights(name: str, n_rows: int, n_meant: int) -> Note:
     """Return a note on weighted rows."""
-    return f"by the weights in column {name!r}, the {n_rows:,} rows represent {n_meant:,}"
+    text = f"by the weights in column {name!r}, the {n_rows:,} rows represent {n_meant:,}"
+    return Note("weights", text, columns=[name], rows=n_rows, represented=n_meant)
 
 
 class Chosen(NamedTuple):
@@ -64,7 +64,7 @@ class Chosen(NamedTuple):
     positions: list[int]
     names: tuple[str, ...]
     parts: list[str]
-    wrong: list[str]
+    wrong: list[Note]
 
 
 def chosen_columns(own: Sequence[str], reading: Reading) -> Chosen:
@@ -77,13 +77,20 @@ def chosen_columns(own: Sequence[str], reading: Reading) -> Chosen:
     >>> chosen_columns(["day", "a"], Reading(date_parts=("day",)))[:3]
     ([0, 0, 0, 1], ('day.year', 'day.month', 'day.weekday', 'a'), ['year', 'month', 'weekday', ''])
     """  # noqa: E501
-    wrong = [f"drop: {_not_there(name, own)}" for name in reading.drop if name not in own]
+    wrong: list[Note] = []
+
+    def refuse(option: Use, *parts: Part, name: str = "") -> None:
+        wrong.append(Note("option", option, ": ", *parts, columns=[name] if name else []))
+
+    for name in reading.drop:
+        if name not in own:
+            refuse(Use("drop"), _not_there(name, own), name=name)
     without = set(reading.drop)
     positions = [i for i, name in enumerate(own) if name not in without]
     names = chosen_names(reading.names, len(positions)) or tuple(own[i] for i in positions)
     for name in reading.date_parts:
         if name not in names:
-            wrong.append(f"date_parts: {unknown_name('column', name, names)}")
+            refuse(Use("date_parts"), unknown_name("column", name, names), name=name)
     chosen = [
         (position, f"{name}.{part}" if part else name, part)
         for position, name in zip(positions, names, strict=True)
@@ -92,35 +99,35 @@ def chosen_columns(own: Sequence[str], reading: Reading) -> Chosen:
     if reading.only is not None and reading.names is None:
         chosen = [one for one in chosen if one[1] in reading.only or one[1] == reading.weights]
         if not chosen:
-            wrong.append(
-                f"none of the columns {shown_list(own)} is one of {shown_list(sorted(reading.only))}"
-            )
+            none = f"none of the columns {shown_list(own)} is one of {shown_list(sorted(reading.only))}"
+            wrong.append(Note("columns", none))
     positions, names = [position for position, *_ in chosen], tuple(name for _, name, _ in chosen)
     known = set(names)
     if len(known) < len(names):
-        wrong.append(f"date_parts: a column beside {shown_list(reading.date_parts)} has the name of a part")
+        beside = f"a column beside {shown_list(reading.date_parts)} has the name of a part"
+        refuse(Use("date_parts"), beside)
     kinds = reading.kinds if isinstance(reading.kinds, Mapping) else {}
     # On the command line each kind is an option of its own, so that a kind is told with its column.
-    asked = [(f"kinds={ {name: kind} }", name) for name, kind in kinds.items()]
-    asked += [("bins", name) for name in reading.bins if name != ALL]
-    asked += [("keep", name) for name in reading.keep]
-    asked += [] if reading.weights is None else [("weights", reading.weights)]
+    asked = [(Use("kinds", {name: kind}), name) for name, kind in kinds.items()]
+    asked += [(Use("bins"), name) for name in reading.bins if name != ALL]
+    asked += [(Use("keep"), name) for name in reading.keep]
+    asked += [] if reading.weights is None else [(Use("weights"), reading.weights)]
     for option, name in asked:
         if name in without:
-            wrong.append(f"{option}: column {name!r} is left out by {drop_of([name])}")
+            refuse(option, f"column {name!r} is left out by ", Use("drop", [name]), name=name)
         elif name not in known:
-            wrong.append(f"{option}: {unknown_name('column', name, names)}")
+            refuse(option, unknown_name("column", name, names), name=name)
     for name in sorted(reading.bins):
         if kinds.get(name) == CONTINUOUS:
-            wrong.append(
-                f"bins: column {name!r} is cut into states, but is continuous by kinds={ {name: CONTINUOUS} }"
-            )
+            is_cut = f"column {name!r} is cut into states, but is continuous by "
+            refuse(Use("bins"), is_cut, Use("kinds", {name: CONTINUOUS}), name=name)
     return Chosen(positions, names, [part for *_, part in chosen], wrong)
 
 
-def _not_there(name: str, own: Sequence[str]) -> str:
+def _not_there(name: str, own: Sequence[str]) -> Note:
     """Return the message that there is no column of a name, which may be a list of names."""
     parts = [part.strip() for part in name.split(",")]
     if len(parts) > 1 and set(parts) <= set(own):
-        return f"{shown(name)} is not one column; name each by itself: {drop_of(parts)}"
+        text = f"{shown(name)} is not one column; name each by itself: "
+        return Note("unknown-name", text, Use("drop", parts))
     return unknown_name("column", name, own)

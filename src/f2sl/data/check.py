@@ -6,15 +6,17 @@ while the columns are read, and raised together; :func:`f2sl.check` shows them w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from f2sl._arrays import Floats
+from f2sl._notes import Note, Use, joined, of_kind
 from f2sl.data.column import CONTINUOUS, KINDS, MAX_STATES, MIXED
 from f2sl.data.names import listing
+from f2sl.data.remarks import DROP, Remark, UseFor
 from f2sl.data.table import Table
 from f2sl.data.values import Refused
 from f2sl.errors import DataError, OptionError, printable
@@ -22,40 +24,58 @@ from f2sl.errors import DataError, OptionError, printable
 LEAST_SPREAD, MOST_SPREAD = 1e-100, 1e100
 """Between these, the squares of a column's distances from its mean can be computed with."""
 
-REASONS = {
-    "missing": (
-        'missing values; use the other values with missing="available", make them a state with '
-        'missing="state", or drop their rows with missing="drop"'
+
+class Reason(NamedTuple):
+    """Reason why a column is refused, in short, and how the message goes on."""
+
+    short: str
+    advice: Remark = ()
+
+
+_OTHERS = "; use the other values with ", Use("missing", "available")
+_NO_ROWS = "or drop their rows with ", Use("missing", "drop")
+_STATE = ", make them a state with ", Use("missing", "state"), ", "
+_OUT = "leave out with ", DROP
+
+REASONS: Mapping[str, Reason] = {
+    "missing": Reason("missing values", (*_OTHERS, *_STATE, *_NO_ROWS)),
+    "missing numbers": Reason(
+        "missing values, which cannot be a state among numbers", (*_OTHERS, ", ", *_NO_ROWS)
     ),
-    "missing numbers": (
-        "missing values, which cannot be a state among numbers; use the other values with "
-        'missing="available", or drop their rows with missing="drop"'
+    "empty": Reason("no values at all", ("; ", *_OUT)),
+    "infinite": Reason("infinite values cannot be used", ("; replace them, or ", *_OUT)),
+    "labels": Reason("labels cannot be read as numbers", ("; ", *_OUT)),
+    "constant": Reason("the same number in every row, so related to nothing", ("; ", *_OUT)),
+    "spread": Reason(
+        "numbers too far apart or too close together to compute with",
+        (
+            f" (more than {MOST_SPREAD:g} or less than {LEAST_SPREAD:g} between smallest and largest); use "
+            "another unit, or ",
+            *_OUT,
+        ),
     ),
-    "empty": "no values at all; leave out with {drop}",
-    "infinite": "infinite values cannot be used; replace them, or leave out with {drop}",
-    "labels": "labels cannot be read as numbers; leave out with {drop}",
-    "constant": "the same number in every row, so related to nothing; leave out with {drop}",
-    "spread": (
-        f"numbers too far apart or too close together to compute with (more than {MOST_SPREAD:g} or less "
-        f"than {LEAST_SPREAD:g} between smallest and largest); use another unit, or leave "
-        "out with {drop}"
+    "many": Reason(
+        "too many states",
+        (f" (at most {MAX_STATES:,} are possible); group the values into fewer categories, or ", *_OUT),
     ),
-    "many": (
-        f"too many states (at most {MAX_STATES:,} are possible); group the values into fewer categories, or "
-        "leave out with {drop}"
+    "real states": Reason(
+        "real numbers with many values cannot be states",
+        ("; cut them with ", Use("bins", 5), ", or read them as numbers"),
     ),
-    "real states": (
-        "real numbers with many values cannot be states; cut them with bins=5, or read them as numbers"
+    "cut labels": Reason(
+        "labels cannot be cut into intervals", ("; do not give ", Use("bins", ...), " for them")
     ),
-    "cut labels": "labels cannot be cut into intervals; do not give bins= for them",
-    "no dates": "not all values are dates of one form, so they have no parts; remove it from date_parts=",
-    "mixed": "values of different types; convert them to one type, such as strings, or leave out with {drop}",
-    "complex": "Complex data not supported; leave out with {drop}",
-    "long": (
-        "integers of more than 64 bits, perhaps identifiers; leave out with {drop}, or convert to strings"
+    "no dates": Reason(
+        "not all values are dates of one form, so they have no parts",
+        ("; remove it from ", Use("date_parts", ...)),
     ),
-    "type": "values of an unsupported type; convert them to strings or numbers, or leave out with {drop}",
-    "weights": "weights must be integers of 0 or more, without missing values",
+    "mixed": Reason("values of different types", ("; convert them to one type, such as strings, or ", *_OUT)),
+    "complex": Reason("Complex data not supported", ("; ", *_OUT)),
+    "long": Reason(
+        "integers of more than 64 bits, perhaps identifiers", ("; ", *_OUT, ", or convert to strings")
+    ),
+    "type": Reason("values of an unsupported type", ("; convert them to strings or numbers, or ", *_OUT)),
+    "weights": Reason("weights must be integers of 0 or more, without missing values"),
 }
 """Reasons why a column is refused, with advice, in the order of the message."""
 
@@ -73,47 +93,42 @@ class Problems:
     f2sl.errors.DataError: column 'a': Complex data not supported; leave out with drop=['a']
     """
 
-    def __init__(self, options: Iterable[str] = ()) -> None:
+    def __init__(self, options: Iterable[Note] = ()) -> None:
         self._options = list(options)
         self._columns: dict[str, dict[str, str]] = {reason: {} for reason in REASONS}
-        self._others: list[str] = []
+        self._others: list[Note] = []
 
     def add(self, reason: str, column: str, detail: str = "") -> None:
         """Record that `column` is refused for one of the reasons."""
         self._columns[reason][column] = f"{column!r} ({detail})" if detail else repr(column)
 
-    def say(self, text: str) -> None:
+    def say(self, problem: Note) -> None:
         """Record a problem of the whole table."""
-        self._others.append(text)
+        self._others.append(problem)
 
     def try_to(self, refuse: Callable[[str], None], learner: str) -> None:
         """Record why a learner refuses the table, if it does."""
         try:
             refuse(learner)
         except DataError as error:
-            self.say(str(error))
+            self._others += error.problems
 
-    def messages(self) -> list[str]:
-        """Return all problems, a sentence for each reason."""
-        found = [
-            f"{'column' if len(columns) == 1 else 'columns'} {listing(list(columns.values()))}: "
-            + REASONS[reason].replace("{drop}", drop_of(columns))
-            for reason, columns in self._columns.items()
-            if columns
-        ]
+    def messages(self) -> list[Note]:
+        """Return all problems, one for each reason."""
+        found = []
+        for reason, columns in self._columns.items():
+            if columns:
+                names, (short, advice) = list(columns), REASONS[reason]
+                which = f"{'column' if len(columns) == 1 else 'columns'} {listing(list(columns.values()))}: "
+                parts = [part(names) if isinstance(part, UseFor) else part for part in advice]
+                found.append(Note(reason.replace(" ", "-"), which, short, *parts, columns=names))
         return [*self._options, *found, *self._others]
 
     def raise_any(self) -> None:
         """Raise one error about all problems, if there are any."""
         message = self.messages()
         if message:
-            raise (OptionError if message == self._options else DataError)(". Also, ".join(message))
-
-
-def drop_of(columns: Iterable[str]) -> str:
-    """Write the option that leaves columns out; for very many columns only its name."""
-    names = list(columns)
-    return f"drop={names}" if len(names) <= 10 else "drop="
+            raise (OptionError if message == self._options else DataError).of(message, ". Also, ")
 
 
 class CheckedColumn(NamedTuple):
@@ -136,17 +151,17 @@ class Report:
     columns : tuple of CheckedColumn
         Name, kind, states or range, and number of missing values of each column of the data, with how it is
         read and why.
-    problems : tuple of str
+    problems : tuple of Note
         All problems that prevent learning, each with the option that solves it.
-    notes : tuple of str
+    notes : tuple of Note
         Notes on assumptions.
     n_rows : int
         Number of rows of the data.
     """
 
     columns: tuple[CheckedColumn, ...]
-    problems: tuple[str, ...]
-    notes: tuple[str, ...]
+    problems: tuple[Note, ...]
+    notes: tuple[Note, ...]
     n_rows: int
 
     def to_frame(self) -> Any:
@@ -191,25 +206,26 @@ def describe_values(states: Sequence[object], low: float, high: float) -> str:
     return f"{len(states):,} state{'s' * (len(states) != 1)}: {shown}{', ...' * (len(states) > 5)}"
 
 
-def size_problem(names: Sequence[str], n_rows: int, min_variables: int = 1, min_rows: int = 1) -> str | None:
-    """Return a message if a table has too few columns or rows, or None."""
+def size_problem(names: Sequence[str], n_rows: int, min_variables: int = 1, min_rows: int = 1) -> Note | None:
+    """Return the problem of a table with too few columns or rows, or None."""
     n = len(names)
     if n == 0:
-        return (
+        return Note(
+            "no-columns",
             f"the table has no columns: 0 feature(s) (shape=({n_rows}, 0)) while a minimum of "
-            f"{max(min_variables, 1)} is required."
+            f"{max(min_variables, 1)} is required.",
         )
     if n_rows < min_rows:
-        return (
+        return Note(
+            "few-rows",
             f"the table has {'no rows' if n_rows == 0 else 'too few rows'}: {n_rows} sample(s) "
-            f"(shape=({n_rows}, {n})) while a minimum of {min_rows} is required."
+            f"(shape=({n_rows}, {n})) while a minimum of {min_rows} is required.",
         )
     if n == 1 and min_variables == 2:
-        return (
-            f"one column only ({names[0]!r}): a graph needs at least two columns "
-            "(delimiter= sets the separator of a text file)"
-        )
-    return f"too few columns: {n}, but at least {min_variables} are needed" if n < min_variables else None
+        one = f"one column only ({names[0]!r}): a graph needs at least two columns ("
+        return Note("few-columns", one, Use("delimiter", ...), " sets the separator of a text file)")
+    few = f"too few columns: {n}, but at least {min_variables} are needed"
+    return Note("few-columns", few) if n < min_variables else None
 
 
 def check_numbers(numbers: Floats) -> None:
@@ -238,18 +254,17 @@ def check_learnable(table: Table, takes: tuple[str, ...], learner: str, min_vari
     of_numbers = table.of_kind(CONTINUOUS)
     problem = size_problem(table.names, table.n_rows, min_variables, min_rows=2 if of_numbers else 1)
     if problem:
-        raise DataError("; ".join([problem, *(note for note in table.notes if ": left out: " in note)]))
+        raise DataError(joined([problem, *of_kind(table.notes, "left-out", "identifier")]))
     problems = Problems()
     if set(KINDS) <= set(takes) and MIXED not in takes:
         problems.try_to(table.refuse_mixed, learner)
     for kind in KINDS:
         columns = table.of_kind(kind)
         if columns and kind not in takes:
-            cut = "cut them with bins=5, or " if kind == CONTINUOUS else ""
-            problems.say(
-                f"{table.describe_columns(columns)}, but {learner} learns only from {takes[0]} columns; {cut}"
-                f"leave out with {drop_of([table.names[i] for i in columns])}"
-            )
+            what = f"{table.describe_columns(columns)}, but {learner} learns only from {takes[0]} columns; "
+            cut = ("cut them with ", Use("bins", 5), ", or ") if kind == CONTINUOUS else ()
+            names = [table.names[i] for i in columns]
+            problems.say(Note("kind", what, *cut, "leave out with ", DROP(names), columns=names))
     if MIXED not in takes:  # those that learn from one kind at a time need all values of a row at once
         problems.try_to(table.refuse_missing, learner)
     if of_numbers:  # a table that was made by hand may hold anything

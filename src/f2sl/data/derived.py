@@ -27,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from f2sl._arrays import Floats, Integers, Mask
+from f2sl._notes import Note, Use
 from f2sl.data.column import DISCRETE
 from f2sl.data.matrix import Sample, has_values, is_ordered
 from f2sl.data.names import listing
@@ -415,7 +416,7 @@ def _unequal(found: list[Sum], values: dict[int, Floats]) -> Arrays:
     return (np.array(wrong),)
 
 
-def describe_derived(sample: Sample) -> tuple[list[str], list[Function]]:
+def describe_derived(sample: Sample) -> tuple[list[Note], list[Function]]:
     """Return notes on derived columns, each with what to leave out, and the functions of one column."""
     names, kinds = sample.table.names, sample.table.kinds
     found = functions(sample)
@@ -447,12 +448,12 @@ def describe_derived(sample: Sample) -> tuple[list[str], list[Function]]:
     return [text for text in messages if text], found
 
 
-def _advised(what: str, found: list[str], derived: list[str]) -> str:
-    """Return a note on derived columns with the option that leaves them out, "" if there are none."""
+def _advised(what: str, found: list[str], derived: list[str]) -> Note | None:
+    """Return a note on derived columns with the option that leaves them out; None if there are none."""
     if not found:
-        return ""
-    option = f"drop={derived}" if len(derived) <= 10 else "drop="
-    return f"{what} (leave some out, for example with {option}): {listing(found)}"
+        return None
+    lead, option = f"{what} (leave some out, for example with ", Use("drop", derived)
+    return Note("derived", lead, option, f"): {listing(found)}", columns=derived)
 
 
 def _written(one: Sum, names: tuple[str, ...]) -> tuple[str, str]:

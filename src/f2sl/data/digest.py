@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.types as pt
 
 from f2sl._arrays import Floats, Integers, Mask
+from f2sl._notes import Note
 from f2sl.data.asked import Labels
 from f2sl.data.column import MAX_STATES, Column
 from f2sl.data.encode import Encoder
@@ -160,7 +161,7 @@ class DigestEncoder(Encoder):
 
     def prepare(
         self, n_kept: int, whole_column: Callable[[int], RawColumn]
-    ) -> tuple[tuple[Column, ...], list[int], list[Coder | None], Ends, tuple[str, ...]]:
+    ) -> tuple[tuple[Column, ...], list[int], list[Coder | None], Ends, tuple[Note, ...]]:
         """Return the columns, which of the source's they are, their coders, the ends of numbers, and notes.
 
         `n_kept` is the number of rows of the table that are kept. One error lists all problems.

@@ -22,7 +22,9 @@ import numpy.typing as npt
 
 from f2sl._arrays import Floats, Mask
 from f2sl._constants import AUTO, OTHER
-from f2sl.data.asked import ALL, AVAILABLE, Cut, Labels, Reading, chosen_columns, describe_weights
+from f2sl._notes import Note, Use, joined, of_kind
+from f2sl._reading import ALL
+from f2sl.data.asked import AVAILABLE, Cut, Labels, Reading, chosen_columns, describe_weights
 from f2sl.data.binning import BINNINGS, MISSING_LABEL, auto_bins, cut, interval_codes
 from f2sl.data.check import (
     REASONS,
@@ -31,7 +33,6 @@ from f2sl.data.check import (
     Report,
     check_numbers,
     describe_values,
-    drop_of,
     size_problem,
 )
 from f2sl.data.column import CONTINUOUS, DISCRETE, MAX_STATES, Column, code_type
@@ -50,20 +51,21 @@ from f2sl.data.kinds import (
 )
 from f2sl.data.memory.table import MemoryTable
 from f2sl.data.names import is_nameless, listing
-from f2sl.data.notes import LIKE_ONE, describe_constant
-from f2sl.data.remarks import BY_PARTS, KEEP, dates_read, integers_read, note_on
+from f2sl.data.notes import describe_constant
+from f2sl.data.remarks import DATE_PARTS, DROP, KEEP, Remark, dates_read, integers_read, note_on
 from f2sl.data.values import LAST_EXACT, RawColumn, Refused, chosen_rows, number_of
 
 LEFT_OUT, REFUSED = "left out", "refused"
 """Result for a column that is not part of the table."""
 
+LIKE_ONE = ", like an identifier"
 TO_NUMBERS = "; convert them to plain numbers"
 COUNTS = "freq", "frequency"
 """Names of columns that mostly count rows."""
 
 
 def encode(
-    data: Any, reading: Reading | None = None, notes: Iterable[str] = (), found: Iterable[str] = ()
+    data: Any, reading: Reading | None = None, notes: Iterable[Note] = (), found: Iterable[str] = ()
 ) -> MemoryTable:
     """Read data in memory; `found` are the missing values found before, as written.
 
@@ -111,8 +113,8 @@ class Encoder:
         source: Source,
         reading: Reading,
         parts: Sequence[str],
-        options: Iterable[str] = (),
-        notes: Iterable[str] = (),
+        options: Iterable[Note] = (),
+        notes: Iterable[Note] = (),
         na_found: Collection[str] = (),
     ) -> None:
         n = len(source.names)
@@ -141,7 +143,7 @@ class Encoder:
         self._few_are_numbers = self._are_codes = self._beside_numbers = False
         self._given_notes = list(notes)
         self._na_found = na_found  # may grow while columns are read
-        self._remarks: dict[str, list[str]] = defaultdict(list)
+        self._remarks: dict[Remark, list[str]] = defaultdict(list)
         self._alike: dict[Labels, list[str]] = {}
         self._cut: set[int] = set()
         self._action: dict[int, tuple[str, str]] = {}
@@ -186,20 +188,20 @@ class Encoder:
         """Raise one error about all problems, after the report if one is wanted."""
         n_rows, numeric = self.source.n_rows, CONTINUOUS in (*self.kinds, self._asked_of_all)
         names = [self.source.names[i] for i in self.kept]
-        problem = None
+        problem: Note | None = None
         if n_rows and self.n_kept < 1 + numeric and self.n_kept < n_rows:
-            empty = drop_of(name for name in self.source.names if name in self._empty())
-            least = "no row is complete" if self.n_kept == 0 else "only one row is complete"
-            advice = (
-                'make missing values a state with missing="state", or leave out the columns that miss most'
-            )
-            if empty != "drop=[]":
-                advice = f"leave out what has no values with {empty}"
-            problem = f'{least}: missing="drop" would drop {n_rows - self.n_kept} of {n_rows} rows; {advice}'
+            empty = [name for name in self.source.names if name in self._empty()]
+            least = "no row is complete: " if self.n_kept == 0 else "only one row is complete: "
+            would = f" would drop {n_rows - self.n_kept} of {n_rows} rows; "
+            advice: list[str | Use] = ["leave out what has no values with ", DROP(empty)]
+            if not empty:
+                advice = ["make missing values a state with ", Use("missing", "state")]
+                advice.append(", or leave out the columns that miss most")
+            problem = Note("incomplete-rows", least, Use("missing", "drop"), would, *advice, columns=empty)
         elif not self.problems.messages() or n_rows < 1 + numeric:
             problem = size_problem(names, n_rows, min_rows=2 if numeric else 1)
-            left_out = [note for note in self.notes() if ": left out: " in note] if not names else []
-            problem = "; ".join([problem, *left_out]) if problem else None
+            left_out = of_kind(self.notes(), "left-out", "identifier") if not names else []
+            problem = joined([problem, *left_out]) if problem else None
         if self.reading.tell and REFUSED not in self.kinds:
             problem = problem or size_problem(names, n_rows, 2, min_rows=2 if numeric else 1)
         if problem:
@@ -333,9 +335,12 @@ class Encoder:
             like = identifies(name, column, self.n_kept, self._beside_numbers) if may_choose else None
             if like is not None:
                 if column.form == "labels" and like_written_numbers(column.labels, self.n_kept):
-                    self._leave_out(i, _written(column), TO_NUMBERS)
+                    self._leave_out(i, _written(column), remedy=(TO_NUMBERS,))
                 else:
-                    self._leave_out(i, f"{like}, {LIKE_ONE}", KEEP + BY_PARTS * (column.unit == DAYS))
+                    remedy: Remark = ("; keep with ", KEEP)
+                    if column.unit == DAYS:
+                        remedy += ("; their parts with ", DATE_PARTS)
+                    self._leave_out(i, like + LIKE_ONE, "identifier", remedy)
                 return True
             kind, k, why = self._choose(name, column)
             if many_labels and may_choose and self._beside_numbers:
@@ -355,22 +360,23 @@ class Encoder:
                     n = len(labels) - (column.missing is not None and self.reading.missing == "state")
                     self._cut.add(i)
                     self._action[i] = self._made(n, k), why
-                    self._remarks[self._action[i][0]].append(name)
+                    pooled = isinstance(k, tuple) and OTHER in k
+                    self._remarks["pooled" if pooled else "cut", self._action[i][0]].append(name)
             self._remark_on(i, name, kind, k is not None, column)
             labels = self.states[i]
             if labels not in self._alike:  # many columns have the same labels
                 self._alike[labels] = alike_but_for_case(labels)
             if alike := self._alike[labels]:
-                message = f"labels that differ only in case or in white space: {listing(alike)}; {AS_ONE}"
-                self._remarks[message].append(name)
+                message = f"labels that differ only in case or in white space: {listing(alike)}; "
+                self._remarks["alike-labels", message, AS_ONE].append(name)
         except Refused as refused:
             # Which rows miss a value of such a column is not known, so that rows cannot be dropped for it.
             if refused.reason == "many" and self._may_choose(name) and self.reading.missing != "drop":
-                self._leave_out(i, f"more than {MAX_STATES:,} labels, {LIKE_ONE}")
+                self._leave_out(i, f"more than {MAX_STATES:,} labels{LIKE_ONE}", "identifier")
                 return True
             self.problems.add(refused.reason, name, refused.detail)
             self.kinds[i] = REFUSED
-            self._action[i] = REFUSED, REASONS[refused.reason].partition(";")[0].partition(" (")[0]
+            self._action[i] = REFUSED, REASONS[refused.reason].short
         return True
 
     def _made(self, n: int, k: Cut) -> str:
@@ -387,14 +393,15 @@ class Encoder:
         asked = self._asked.get(name, self._asked_of_all) != AUTO or name in self._bins
         return not asked and name not in self.reading.keep and self.reading.only is None
 
-    def _leave_out(self, i: int, why: str, remedy: str = "") -> None:
+    def _leave_out(self, i: int, why: str, kind: str = "left-out", remedy: Remark = ()) -> None:
         self.kinds[i] = LEFT_OUT
         self._action[i] = LEFT_OUT, why
         name, kinds = self.source.names[i], self.reading.kinds
+        in_vain: list[str | Use] = []
         for option, given in (("bins", self.reading.bins), ("kinds", kinds)):
             if isinstance(given, Mapping) and name in given:
-                why = f"{why}, so that {option}={ {name: given[name]} } has no effect"
-        self._remarks[f"left out: {why}{remedy}"].append(name)
+                in_vain += [", so that ", Use(option, {name: given[name]}), " has no effect"]
+        self._remarks[(kind, f"left out: {why}", *in_vain, *remedy)].append(name)
 
     def read_column(self, i: int, keep: Mask | None) -> RawColumn:
         """Read the kept rows of a column; dates become numbers, or the part of them that the column is."""
@@ -494,15 +501,15 @@ class Encoder:
 
     def _codes(self, name: str, column: RawColumn, k: Cut) -> tuple[npt.NDArray[Any], Labels]:
         """Number the states of one column, a missing value last."""
-        missing = column.missing
-        if missing is None:
+        is_missing = column.missing
+        if is_missing is None:
             codes, labels = self._codes_without_missing(column, k)
         else:
             if self.reading.missing == "error":
                 self.problems.add("missing", name, self._share(column))
             some_codes, labels = self._codes_without_missing(column.present, k)
-            codes = np.full(len(missing), len(labels), dtype=np.int64)
-            codes[~missing] = some_codes
+            codes = np.full(len(is_missing), len(labels), dtype=np.int64)
+            codes[~is_missing] = some_codes
             if self.reading.missing == AVAILABLE:
                 if len(labels) == MAX_STATES:
                     raise Refused("many", f"{len(labels):,}")
@@ -546,7 +553,7 @@ class Encoder:
         remarks = self._remarks
         if is_nameless(name, i):
             later = "; if a later line of the file has the names, remove the lines before it" * (i > 0)
-            remarks[f"no name{later}"].append(name)
+            remarks["no-name", f"no name{later}"].append(name)
         if kind == CONTINUOUS and self._asked_of_all != CONTINUOUS and name not in self._asked:
             if column.unit:
                 remarks[dates_read(column.unit, self.readers[i])].append(name)
@@ -554,45 +561,50 @@ class Encoder:
                 n = MAX_STATES if column.only_ends else len(column.counted[0])
                 remarks[integers_read(kind, n)].append(name)
             else:
-                remarks["read as continuous"].append(name)
+                remarks["numbers", "read as continuous"].append(name)
         elif kind == DISCRETE and not is_cut and column.form == "integers" and self._may_choose(name):
             n = len(column.counted[0])
             remarks[integers_read(kind, n)] += [name] * (n > 2)  # of two values, either way is the same
         if kind == DISCRETE and column.missing is not None and self.reading.missing == "state":
-            remarks["missing values became a state"].append(name)
+            remarks["missing-state", "missing values became a state"].append(name)
         if column.form == "labels" and like_written_numbers(column.labels, self.n_kept):
-            remarks[f"{_written(column)}{TO_NUMBERS}, or leave out with {drop_of([name])}"].append(name)
+            like_numbers = f"{_written(column)}{TO_NUMBERS}, or leave out with "
+            remarks["labels-like-numbers", like_numbers, DROP([name])].append(name)
         if i in self._range and not column.unit:
             low, high = self._range[i]
             if max(-low, high) > LAST_EXACT and low.is_integer():
-                digits = "integers with more digits than the 16 that are kept"
-                remarks[f"{digits}; if they identify something, leave out with {drop_of([name])}"].append(
-                    name
-                )
+                digits = "integers with more digits than the 16 that are kept; "
+                advice = "if they identify something, leave out with "
+                remarks["digits", digits + advice, DROP([name])].append(name)
             if codes := missing_codes(column, low, high):
                 what = f"{listing(codes)} stand{'s' * (len(codes) == 1)} far from all other values"
-                remarks[f"{what}, like a code for missing values; if so, na={codes}"].append(name)
+                like_missing = f"{what}, like a code for missing values; if so, "
+                remarks["missing-codes", like_missing, Use("na", codes)].append(name)
         if column.form == "integers" and name.lower() in COUNTS:
-            remarks[f'by its name it counts rows; if so, use weights="{name}"'].append(name)
+            counts = "by its name it counts rows; if so, use "
+            remarks["counts", counts, Use("weights", name)].append(name)
         may_be = not is_cut and column.form != "reals" and not column.declared and not column.unit
         if may_be and self._may_choose(name) and (like := balanced(column, self.n_kept)):
-            remarks[f"looks like an identifier ({like}), leave it out with {drop_of([name])}"].append(name)
+            looks = f"looks like an identifier ({like}), leave it out with "
+            remarks["balanced", looks, DROP([name])].append(name)
 
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Return notes on what was assumed, dropped, replaced and cut."""
         n_rows, n_dropped = self.source.n_rows, self.source.n_rows - self.n_kept
         notes = list(self._given_notes)
         absent = [text for text in self.reading.na if text and text not in self._na_found]
         if absent:
-            notes.append(f"na={absent}: no such values in the columns read")
+            notes.append(Note("no-such-values", Use("na", absent), ": no such values in the columns read"))
         if any(self.missing):
             notes.append(self._describe_missing())
         if n_dropped:
-            notes.append(f"dropped {n_dropped} of {n_rows} rows with missing values")
-        notes += [note_on(text, names, len(self.kinds)) for text, names in self._remarks.items() if names]
+            dropped = f"dropped {n_dropped} of {n_rows} rows with missing values"
+            notes.append(Note("dropped-rows", dropped, dropped=n_dropped, rows=n_rows))
+        notes += [note_on(remark, names, len(self.kinds)) for remark, names in self._remarks.items() if names]
         if self._names_are_values():
             like = f"the column names look like values, such as {self.source.names[self.kept[0]]!r}"
-            notes.append(f"{like}; if there is no line of names, use header=False")
+            advice = "; if there is no line of names, use "
+            notes.append(Note("names-like-values", like + advice, Use("header", False)))
         return tuple(notes)
 
     def _names_are_values(self) -> bool:
@@ -611,15 +623,16 @@ class Encoder:
                 sure |= isinstance(number, float)  # whole numbers also count columns, or are years
         return sure
 
-    def _describe_missing(self) -> str:
+    def _describe_missing(self) -> Note:
         """Return a note on missing values and how they are treated."""
-        names, missing = self.source.names, self.missing
-        at = sorted((i for i, n in enumerate(missing) if n), key=lambda i: -missing[i])
-        message = listing([f"{names[i]!r} ({missing[i]:,})" for i in at], limit=5)
-        share = sum(missing) / (self.source.n_rows * len(self.kept))
-        number = f"{sum(missing):,} value{'s are' if sum(missing) > 1 else ' is'} missing ({share:.1%})"
+        names, is_missing = self.source.names, self.missing
+        at = sorted((i for i, n in enumerate(is_missing) if n), key=lambda i: -is_missing[i])
+        message = listing([f"{names[i]!r} ({is_missing[i]:,})" for i in at], limit=5)
+        share = sum(is_missing) / (self.source.n_rows * len(self.kept))
+        number = f"{sum(is_missing):,} value{'s are' if sum(is_missing) > 1 else ' is'} missing ({share:.1%})"
         where = f"in {'column' if len(at) == 1 else 'columns'} {message}"
-        return f"{number}, {where}: each question uses all rows that can answer it"
+        text = f"{number}, {where}: each question uses all rows that can answer it"
+        return Note("missing", text, columns=[names[i] for i in at], missing=sum(is_missing))
 
     def report(self) -> Report:
         """Return how each column is read."""
@@ -650,11 +663,11 @@ def complete_rows(source: Source) -> Mask | None:
             continue
         for i in range(first, last):
             try:
-                missing = source.column(i).missing
+                is_missing = source.column(i).missing
             except Refused:
                 continue  # told when the column is read
-            if missing is not None:
-                incomplete |= missing
+            if is_missing is not None:
+                incomplete |= is_missing
     return ~incomplete if incomplete.any() else None
 
 

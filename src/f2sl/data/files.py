@@ -18,6 +18,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.types as pt
 
+from f2sl._notes import Note
 from f2sl.data.check import Problems
 from f2sl.data.formats import MISSING_CELLS, REMARKS, DataFile, TextOptions, look_at, naming
 from f2sl.data.names import column_names, listing
@@ -66,7 +67,7 @@ def _members(folder: Path) -> list[Path]:
     return members
 
 
-def read_files(files: Iterable[DataFile]) -> tuple[pa.Table, list[str]]:
+def read_files(files: Iterable[DataFile]) -> tuple[pa.Table, list[Note]]:
     """Read the rows of files into one PyArrow table: at least one row and one column, the names distinct.
 
     Returns notes on how they were read as well.
@@ -112,16 +113,19 @@ def _names_in(file: DataFile, schema: pa.Schema) -> tuple[str, ...]:
     try:
         names = column_names(schema.names)
     except DataError as error:
-        raise DataError(f"{file.location}: {error}") from None
+        raise DataError(f"{file.location}: ", error.note) from None
     if not names:
         raise DataError(f"{file.location}: the file has no columns")
     return names
 
 
-def remarks_of(schemas: Iterable[pa.Schema]) -> list[str]:
+def remarks_of(schemas: Iterable[pa.Schema]) -> list[Note]:
     """Return the notes of formats on the files, from the metadata of each schema."""
     message = _remarked(schemas).items()
-    return [f"{remark}: {listing([repr(item) for item in sorted(items)])}" for remark, items in message]
+    return [
+        Note("file", f"{remark}: {listing([repr(item) for item in sorted(items)])}")
+        for remark, items in message
+    ]
 
 
 def missing_of(schemas: Iterable[pa.Schema]) -> set[str]:

@@ -28,12 +28,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
-from f2sl._constants import AUTO
-from f2sl.data.column import KINDS, MAX_STATES
+from f2sl._notes import Say
+from f2sl.data.column import MAX_STATES
 from f2sl.data.values import RawColumn
-from f2sl.errors import OptionError, unknown_name
 
 Kinds = str | Mapping[str, str]
 
@@ -103,7 +101,10 @@ def _is_code(number: float) -> bool:
     return _CODE.fullmatch(f"{number:.15g}") is not None
 
 
-AS_ONE = 'in pandas, df[column].str.split().str.join(" ").str.casefold() unifies them'
+AS_ONE = Say(
+    'in pandas, df[column].str.split().str.join(" ").str.casefold() unifies them',
+    "write them alike in the table",
+)
 """The remedy for labels that differ only so."""
 
 
@@ -141,11 +142,3 @@ def are_codes(columns: Iterable[tuple[int, int, int]]) -> bool:
     many = [(n, low, high) for n, low, high in columns if n > FEW]
     upto = sum(high + (low == 0) for _, low, high in many)
     return all(low >= 0 for _, low, _ in many) and sum(n for n, *_ in many) >= SHARE_OF_CODES * upto
-
-
-def check_kinds(kinds: Any) -> None:
-    """Raise an error for unknown kinds."""
-    for kind in kinds.values() if isinstance(kinds, Mapping) else [kinds]:
-        known = KINDS if isinstance(kinds, Mapping) else (AUTO, *KINDS)
-        if not isinstance(kind, str) or kind not in known:
-            raise OptionError(f"kinds: {unknown_name('kind of column', kind, known)}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from f2sl._notes import Note, Part, Use
 from f2sl.errors import DataError, OptionError
 
 
@@ -57,10 +58,11 @@ def column_names(given: Iterable[object]) -> tuple[str, ...]:
         not isinstance(label, str) for label, name in zip(originals, names, strict=True) if name in repeated
     )
     shown = listing([f"{name!r} occurs {times} times" for name, times in repeated.items()])
-    why = " (names that are not strings are converted with str())" if converted else ""
+    why: list[Part] = [" (names that are not strings are converted with str())"] if converted else []
     if all(name.replace(".", "", 1).isdigit() for name in repeated):
-        why += "; if the first line of the file is data, use header=False"
-    raise DataError(f"column names must differ from each other: {shown}{why or '; rename them'}")
+        why += ["; if the first line of the file is data, use ", Use("header", False)]
+    lead = f"column names must differ from each other: {shown}"
+    raise DataError(Note("names", lead, *(why or ["; rename them"]), columns=repeated))
 
 
 def chosen_names(names: Sequence[str] | None, n: int) -> tuple[str, ...] | None:
@@ -76,9 +78,9 @@ def chosen_names(names: Sequence[str] | None, n: int) -> tuple[str, ...] | None:
     if names is None:
         return None
     if isinstance(names, str):
-        raise OptionError(f"names takes a list of strings, got the single string {names!r}")
+        raise OptionError(Use("names"), f" takes a list of strings, got the single string {names!r}")
     if len(names) != n:
-        raise OptionError(f"names has {len(names)} entries, but the table has {n} columns")
+        raise OptionError(Use("names"), f" has {len(names)} entries, but the table has {n} columns")
     return column_names(names)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from f2sl._notes import Note, Use, of_kind
 from f2sl.data.column import CONTINUOUS, DISCRETE
 from f2sl.data.derived import describe_derived
 from f2sl.data.matrix import Sample
@@ -20,8 +21,6 @@ from f2sl.errors import F2SLWarning
 
 LIKE_AN_IDENTIFIER = 0.9
 """Ratio of states to rows from which on a column looks like an identifier."""
-
-LIKE_ONE = "like an identifier"
 
 FEWEST_ROWS = 20
 """With fewer rows than this, many columns have nearly as many states as there are rows, and correlations are
@@ -34,7 +33,7 @@ COLUMNS_AT_ONCE, ROWS_COMPARED = 1 << 10, 1 << 12
 """Numbers of columns and rows in a quick comparison that rules out most columns as aliases."""
 
 
-def constant_columns(table: Table) -> str | None:
+def constant_columns(table: Table) -> Note | None:
     """Return a note on columns with only one state, or None.
 
     Examples
@@ -46,16 +45,17 @@ def constant_columns(table: Table) -> str | None:
     return describe_constant([table.names[i] for i in np.flatnonzero(table.cardinalities == 1)])
 
 
-def describe_constant(names: Sequence[str]) -> str | None:
+def describe_constant(names: Sequence[str]) -> Note | None:
     """Return the note that columns have one state only, if there are any."""
-    return _listed("only one state, so no edges: ", names)
+    return _listed("constant", "only one state, so no edges: ", names)
 
 
-def identifier_columns(table: Table) -> str | None:
+def identifier_columns(table: Table) -> Note | None:
     """Return a note on columns with nearly as many states as rows, or None; they hide other links."""
     like = (table.cardinalities > LIKE_AN_IDENTIFIER * table.n_rows) & (table.n_rows > FEWEST_ROWS)
     return _listed(
-        f"nearly as many states as rows, {LIKE_ONE} (better left out): ",
+        "like-identifier",
+        "nearly as many states as rows, like an identifier (better left out): ",
         [table.names[i] for i in np.flatnonzero(like)],
     )
 
@@ -122,13 +122,17 @@ def _digest_of_pattern(table: Table, i: int) -> bytes | None:
     return digest.digest() if known > 1 else None
 
 
-def describe_aliases(table: Table) -> str | None:
+def describe_aliases(table: Table) -> Note | None:
     """Return a note on columns that determine each other, or None."""
-    groups = [" and ".join(repr(table.names[i]) for i in group) for group in alias_groups(table)]
+    groups = alias_groups(table)
     if not groups:
         return None
-    why = "columns that determine each other one to one, and hide each other's links"
-    return f'{why} (aliases="merge" keeps one of each group): {listing(groups)}'
+    why = "columns that determine each other one to one, and hide each other's links ("
+    messages = listing([" and ".join(repr(table.names[i]) for i in group) for group in groups])
+    names = [table.names[i] for group in groups for i in group]
+    return Note(
+        "aliases", why, Use("aliases", "merge"), f" keeps one of each group): {messages}", columns=names
+    )
 
 
 def without_aliases(table: Table) -> Table:
@@ -143,18 +147,20 @@ def without_aliases(table: Table) -> Table:
         return table
     kept = [i for i in range(table.n_variables) if i not in left_out]
     chosen = table.select(kept).with_columns(tuple(columns[i] for i in kept))
-    return chosen.with_notes(*table.notes, f"merged: {listing(messages)}")
+    merged = Note(
+        "merged", f"merged: {listing(messages)}", columns=[table.names[i] for i in sorted(left_out)]
+    )
+    return chosen.with_notes(*table.notes, merged)
 
 
 def warn_of_identifiers(table: Table, stacklevel: int) -> None:
     """Warn the caller of a learner, `stacklevel` calls up, of identifiers, left out or among the states."""
-    left_out = [note for note in table.notes if ": left out: " in note and LIKE_ONE in note]
-    for text in (*left_out, identifier_columns(table)):
+    for text in (*of_kind(table.notes, "identifier"), identifier_columns(table)):
         if text is not None:
             warnings.warn(text, F2SLWarning, stacklevel=stacklevel)
 
 
-def remarks(table: Table) -> list[str]:
+def remarks(table: Table) -> list[Note]:
     """Return all notes on a table.
 
     Examples
@@ -165,7 +171,7 @@ def remarks(table: Table) -> list[str]:
     """
     messages = [constant_columns(table), identifier_columns(table), describe_aliases(table)]
     if table.n_rows < FEWEST_ROWS:
-        few = f"only {table.n_rows} rows: the result is unreliable"
+        few = Note("few-rows", f"only {table.n_rows} rows: the result is unreliable", rows=table.n_rows)
         return [text for text in (*messages, few if CONTINUOUS in table.kinds else None) if text is not None]
     rows = describe_repeated(table)
     # Repeated rows would pass for evidence of all else.
@@ -175,11 +181,13 @@ def remarks(table: Table) -> list[str]:
         rows = [*derived, *describe_rows(sample, found)]
     if table.n_rows < FEWEST_PER_COLUMN * table.n_variables:
         counted = f"{table.n_rows:,} rows for {table.n_variables:,} columns"
-        rows.append(f"only {counted}: many edges and most directions are unreliable")
+        text = f"only {counted}: many edges and most directions are unreliable"
+        rows.append(Note("few-rows", text, rows=table.n_rows))
     return [text for text in (*messages, *rows) if text is not None]
 
 
-def _listed(what: str, names: Sequence[str]) -> str | None:
+def _listed(kind: str, what: str, names: Sequence[str]) -> Note | None:
     if not names:
         return None
-    return f"{what}column{'s' if len(names) > 1 else ''} {listing(list(map(repr, names)))}"
+    which = f"column{'s' if len(names) > 1 else ''} {listing(list(map(repr, names)))}"
+    return Note(kind, what, which, columns=names)

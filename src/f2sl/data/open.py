@@ -2,40 +2,49 @@
 
 from __future__ import annotations
 
-import codecs
-import operator
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 from functools import partial
-from typing import Any, Never
+from typing import Any, Never, TypeVar
 
 from f2sl._constants import AUTO
 from f2sl._memory import memory_limit
-from f2sl._options import choice, flag
+from f2sl._notes import Note, Use, joined
+from f2sl._options import checked, problems_with, refuse
 from f2sl._owners import refuse_unknown
+from f2sl._reading import READING
 from f2sl._synonyms import kind_meant
 from f2sl._threads import resolve_jobs
-from f2sl.data.asked import ALL, AVAILABLE, Bins, Reading
-from f2sl.data.binning import BINNINGS
+from f2sl.data.asked import AVAILABLE, Reading
 from f2sl.data.check import Report, check_learnable
 from f2sl.data.column import CONTINUOUS, KINDS, MIXED, ReadAs
 from f2sl.data.dask.runtime import Cluster
 from f2sl.data.dask.table import DaskTable
 from f2sl.data.encode import encode
-from f2sl.data.kinds import check_kinds
 from f2sl.data.notes import remarks, without_aliases
 from f2sl.data.table import Table
-from f2sl.data.transform import TRANSFORMS, for_learning
+from f2sl.data.transform import for_learning
 from f2sl.data.values import TextOptions
-from f2sl.errors import DataError, OptionError, unknown_name
+from f2sl.errors import DataError, OptionError
 
-ENGINES = ("auto", "memory", "stream", "dask")
-MISSING = (AVAILABLE, "state", "drop", "error")
-
-_DELIMITER_NAMES = {"tab": "\t", "\\t": "\t", "whitespace": " ", "space": " ", "comma": ","}
+Opening = TypeVar("Opening", bound=Callable[..., Table])
 
 
+def documented(function: Opening) -> Opening:
+    """Insert the options of reading into a docstring, behind `data`."""
+    text, behind = str(function.__doc__), "        :class:`f2sl.Table` is returned as it is.\n"
+    defaults = function.__kwdefaults__ or {}
+    lines = [
+        f"    {line}\n"
+        for option in READING.values()
+        for line in option.documented(function.__annotations__[option.name], defaults[option.name])
+    ]
+    function.__doc__ = text.replace(behind, behind + "".join(lines))
+    return function
+
+
+@documented
 def open_table(
     data: Any,
     *,
@@ -71,70 +80,8 @@ def open_table(
         Arrow or JSON lines, workbooks and files of Stata, SPSS and SAS (``pip install "f2sl[files]"``), packed
         or not; ``"-"`` is the standard input. With a cluster, data may be a Dask DataFrame. A
         :class:`f2sl.Table` is returned as it is.
-    names : sequence of str, optional
-        Names for the columns; by default those of `data`, and ``x0``, ``x1``, ... where it has none.
-    kinds : {"auto", "discrete", "continuous"} or dict
-        Kind of all columns, or of those in a dictionary. By default strings, booleans, categories and
-        integers with up to 7 values are states; real numbers, dates and other integers are numbers. If all
-        columns are integers that look like codes of states, those with up to 12 values are states, or up to
-        32 if there are at least as many rows as the square of that. Floats that are all whole count as
-        integers. Dates are read as days since 1970-01-01, times of day and durations as seconds. On request
-        any integers and dates become states, but real numbers only if they have few values.
-    bins : int, "auto" or dict, optional
-        Number of intervals to cut numbers into: one for all columns, or a dictionary by column, in which
-        ``"*"`` stands for all others. ``"auto"`` is the fourth root of the number of rows, from 3 to 10.
-    binning : {"quantile", "width"}
-        Cut into intervals with equally many rows, or of equal width.
-    missing : {"available", "state", "drop", "error"}
-        Answer each question from the rows that have all of its columns ("available"), make missing values a
-        state called ``"<missing>"`` ("state"), drop incomplete rows ("drop"), or raise an error ("error").
-    drop : sequence of str
-        Columns to leave out.
-    keep : sequence of str
-        Columns to keep as they are even if they look like identifiers. By default integers and dates that
-        count the rows or differ in each, columns with a name like ``id``, and labels with very few rows each
-        are left out, and beside numbers only the most frequent of more than 50 labels are states; notes say
-        so.
-    date_parts : sequence of str
-        Columns of dates to read by their parts: ``day`` becomes ``day.year`` (a number), ``day.month`` and
-        ``day.weekday`` (states).
-    weights : str, optional
-        Column with the number of rows that each row stands for, as integers. The result is the same as if
-        each row were repeated that often.
-    aliases : {"keep", "merge"}
-        Discrete columns that determine each other one to one: keep all and note it, or learn from the first
-        of each group and draw the others beside it.
-    transform : {"auto", "ranks", "none"}
-        How learners take the numbers of the table, whose own values stay: as normal scores of their ranks
-        ("ranks"), so that outliers and the shape of a column do not matter; as values ("none"); or as
-        normal scores those that are not normal, unless linear relations of the values explain more ("auto").
-        Then a note names them. NOTEARS and DAG-GNN, to which the size of a number matters, read "auto" as
-        "none".
-    delimiter : str, optional
-        Delimiter of a text file; a space stands for any white space. By default it is detected from the first
-        lines.
-    header : bool
-        True if the first line of a text file has the names of the columns.
-    encoding : str, optional
-        Encoding of a text file, such as ``"latin-1"``; UTF-8 by default, or UTF-16 with a byte order mark.
-    comment : str, optional
-        Skip lines of a text file that begin with this.
-    na : sequence of str
-        Further values to read as missing, in files and in data frames. Numbers are compared as numbers:
-        ``"-999"`` matches -999.0. A note names values that do not occur. In files, empty cells, ``NA``,
-        ``N/A``, ``null``, ``nan`` and ``?`` are missing anyway, and in continuous columns also ``None``,
-        ``-`` and ``.``; a note names those found. In data frames only what the library itself calls missing
-        is: ``"?"`` is a state there.
-    engine : {"auto", "memory", "stream", "dask"}
-        Where to hold the table: in memory, on disk in blocks, or in a Dask cluster. By default in memory,
-        unless it comes from files and would take more than `memory`; a note says so.
-    memory : int or str, optional
-        Memory limit for the table and for learning from it, such as ``"256MB"``; by default half of
-        what is free.
-    scheduler : str or dask.distributed.Client, optional
-        Address or client of the Dask cluster; by default f2sl starts workers on this machine.
     n_jobs : int, optional
-        Number of these processes; None for as many as cores.
+        Number of processes that f2sl starts for a Dask cluster; None for as many as cores.
     **unknown
         Refused, with a hint at where an option belongs.
 
@@ -224,48 +171,26 @@ def _opened(
     learned: ReadAs | None = None,
     one_kind: bool = False,
     only: Iterable[str] | None = None,
-    names: Any,
-    kinds: Any,
-    bins: Any,
-    binning: Any,
-    missing: Any,
-    drop: Any,
-    keep: Any,
-    date_parts: Any,
-    weights: Any,
-    aliases: Any,
-    transform: Any,
-    engine: Any,
-    memory: Any,
-    scheduler: Any,
     n_jobs: Any,
-    **of_text: Any,
+    **asked: Any,
 ) -> Table:
-    if isinstance(kinds, Mapping):
-        kinds = {str(name): kind_meant(kind) for name, kind in kinds.items()}
-    kinds = kind_meant(kinds)
     on_dask = _is_dask_frame(data)
-    scheduler = scheduler or (Cluster.current_client() if on_dask else None)
+    engine, memory = asked["engine"], asked["memory"]
+    scheduler = asked["scheduler"] or (Cluster.current_client() if on_dask else None)
+    given, problems = checked(READING, asked)
+    if memory is not None:
+        problems += problems_with(memory_limit, memory, engine)
+    problems += problems_with(resolve_jobs, n_jobs)
+    refuse([*problems, *_contradictions(asked, scheduler, data, on_dask)])
     limit: Callable[[], int] = partial(memory_limit, memory, engine)
-    _, n_workers, how, cuts, drop, keep, date_parts, *_ = _all_of(
-        lambda: None if memory is None else limit(),
-        lambda: resolve_jobs(n_jobs),
-        lambda: text_options(**of_text),
-        lambda: _checked_bins(bins, kinds),
-        lambda: _several("drop", drop),
-        lambda: _several("keep", keep),
-        lambda: _several("date_parts", date_parts),
-        lambda: _check_engine(engine, scheduler, data, on_dask),
-        lambda: check_kinds(kinds),
-        lambda: _check_known("binning", "way to cut", binning, BINNINGS),
-        lambda: _check_missing(missing, kinds),
-        lambda: choice("aliases", aliases, ("keep", "merge")),
-        lambda: choice("transform", transform, TRANSFORMS),
+    how = TextOptions(**{field.name: given[field.name] for field in fields(TextOptions)})
+    reading = Reading(
+        **{field.name: given[field.name] for field in fields(Reading) if field.name in given},
+        tell=tell,
+        only=None if only is None else frozenset(only),
+        learned=learned or {},
+        one_kind=one_kind,
     )
-    weights = None if weights is None else str(weights)
-    wanted = None if only is None else frozenset(only)
-    how_read = weights, tell, how.na, wanted, learned or {}, one_kind
-    reading = Reading(names, kinds, cuts, binning, missing, drop, keep, date_parts, *how_read)
     files = None
     if is_path(data):
         from f2sl.data.files import data_files
@@ -274,7 +199,7 @@ def _opened(
     table: Table
     if engine == "dask" or on_dask:
         allowed = limit()
-        cluster = Cluster.connect(scheduler, n_workers, allowed)
+        cluster = Cluster.connect(scheduler, resolve_jobs(n_jobs), allowed)
         try:
             table = _on_cluster(data, files, reading, cluster, allowed, on_dask)
         except BaseException:
@@ -282,8 +207,8 @@ def _opened(
             raise
     else:
         table = encode(data, reading) if files is None else _of_files(files, reading, engine, limit())
-    table = table._with(transform=transform)
-    return without_aliases(table) if aliases == "merge" else table
+    table = table._with(transform=given["transform"])
+    return without_aliases(table) if given["aliases"] == "merge" else table
 
 
 def open_for(
@@ -308,7 +233,7 @@ def open_for(
     """
     kinds = kind_meant(kinds)
     if isinstance(kinds, str) and kinds in KINDS and kinds not in takes:
-        raise OptionError(f'kinds="{kinds}": {learner} learns only from {takes[0]} columns')
+        raise OptionError(Use("kinds", kinds), f": {learner} learns only from {takes[0]} columns")
     if isinstance(data, Table):
         table = open_table(data, kinds=kinds, **reading) if reading or kinds != AUTO else data
     else:
@@ -347,7 +272,10 @@ def _of_files(files: Sequence[Any], reading: Reading, engine: str, memory: int) 
     if needed > memory:
         table = read_streamed(files, reading, memory)
         message = f"read in blocks: in memory the table would take {needed / 1e6:,.0f} MB or more"
-        return table.with_notes(f"{message}, and {memory / 1e6:,.0f} MB are allowed", *table.notes)
+        note = Note(
+            "in-blocks", f"{message}, and {memory / 1e6:,.0f} MB are allowed", needed=needed, memory=memory
+        )
+        return table.with_notes(note, *table.notes)
     content, notes = read_files(files)
     return encode(content, reading, notes, missing_of([content.schema]))
 
@@ -382,103 +310,38 @@ def _is_dask_frame(data: Any) -> bool:
     return True
 
 
-# The check of the options; which columns there are is seen with the table
-
-
-def _all_of(*checks: Callable[[], Any]) -> list[Any]:
-    """Run all checks and return their results, or raise one error about all problems."""
-    found, message = [], []
-    for check in checks:
-        try:
-            found.append(check())
-        except OptionError as error:
-            message.append(str(error))
-    if message:
-        raise OptionError("; ".join(message))
-    return found
-
-
-def _check_known(option: str, what: str, value: Any, known: Iterable[str]) -> None:
-    if not isinstance(value, str) or value not in known:
-        raise OptionError(f"{option}: {unknown_name(what, value, known)}")
-
-
-def _check_missing(missing: Any, kinds: Any) -> None:
-    _check_known("missing", "way to treat missing values", missing, MISSING)
-    if missing == "state" and kinds == CONTINUOUS:
-        raise OptionError(
-            'missing="state" makes missing values a state, but numbers have no states; use missing="drop"'
-        )
-
-
-def _several(option: str, given: Any) -> tuple[str, ...]:
-    if isinstance(given, str):
-        raise OptionError(f"{option} takes a list of names, got the single string {given!r}")
-    return tuple(map(str, given))
-
-
-def text_options(delimiter: Any, header: Any, encoding: Any, comment: Any, na: Any) -> Any:
+def text_options(**given: Any) -> TextOptions:
     """Check how to read text."""
-    if encoding is not None:
-        try:
-            codecs.lookup(encoding)
-        except (LookupError, TypeError):
-            raise OptionError(
-                f"encoding: unknown encoding {encoding!r}; utf-8 and latin-1 are known"
-            ) from None
-    if comment is not None and not (isinstance(comment, str) and comment):
-        raise OptionError(f"comment takes the beginning of comment lines, such as #, got {comment!r}")
-    return TextOptions(
-        _checked_delimiter(delimiter), flag("header", header), encoding, comment, _several("na", na)
-    )
+    options, problems = checked(READING, given)
+    refuse(problems)
+    return TextOptions(**options)
 
 
-def _checked_bins(bins: Any, kinds: Any) -> Bins:
-    if bins is not None and kinds == CONTINUOUS:
-        raise OptionError('bins cuts continuous columns into states, which contradicts kinds="continuous"')
-    if bins is None:
-        return {}
-    given = bins if isinstance(bins, Mapping) else {ALL: bins}
-    return {str(column): _bin_count(k, str(column)) for column, k in given.items()}
-
-
-def _bin_count(k: Any, column: str) -> int | str:
-    """Check one number of bins."""
-    try:
-        count = operator.index(k)
-    except TypeError:
-        count = 2 if isinstance(k, str) and k == AUTO else 0
-    if isinstance(k, bool) or count < 2:
-        where = "" if column == ALL else f" for column {column!r}"
-        raise OptionError(f'bins takes a whole number of at least 2, or "auto"{where}, got {k!r}')
-    return AUTO if isinstance(k, str) else count
-
-
-def _check_engine(engine: Any, scheduler: Any, data: Any, on_dask: bool) -> None:
-    if engine not in ENGINES:
-        raise OptionError(f"engine must be one of {', '.join(map(repr, ENGINES))}, not {engine!r}")
-    if on_dask and engine not in ("auto", "dask"):
-        raise OptionError(f'engine={engine!r}: a Dask DataFrame needs engine="dask"')
-    if engine == "stream" and not is_path(data):
-        raise OptionError('engine="stream" reads files, but these data are in memory; pass a path')
-    if scheduler is not None and engine != "dask" and not on_dask:
-        raise OptionError(f'scheduler needs engine="dask", not engine="{engine}"')
-
-
-def _checked_delimiter(delimiter: Any) -> str | None:
-    if delimiter is None:
-        return None
-    character = _DELIMITER_NAMES.get(delimiter, delimiter) if isinstance(delimiter, str) else ""
-    if len(character) != 1 or character in '"\r\n' or not character.isascii():
-        raise OptionError(f"delimiter takes a single character, got {delimiter!r}")
-    return character
+def _contradictions(asked: Mapping[str, Any], scheduler: Any, data: Any, on_dask: bool) -> Iterator[Note]:
+    """Yield the problems of options that do not go together, or not with the data."""
+    engine, all_numbers = asked["engine"], kind_meant(asked["kinds"]) == CONTINUOUS
+    if asked["bins"] is not None and all_numbers:
+        cuts = " cuts continuous columns into states, which contradicts "
+        yield Note("option", Use("bins"), cuts, Use("kinds", CONTINUOUS))
+    if asked["missing"] == "state" and all_numbers:
+        but = " makes missing values a state, but numbers have no states; use "
+        yield Note("option", Use("missing", "state"), but, Use("missing", "drop"))
+    if on_dask and engine in ("memory", "stream"):
+        yield Note("option", Use("engine", engine), ": a Dask DataFrame needs ", Use("engine", "dask"))
+    elif engine == "stream" and not is_path(data):
+        reads = " reads files, but these data are in memory; pass a path"
+        yield Note("option", Use("engine", "stream"), reads)
+    elif scheduler is not None and engine != "dask" and not on_dask:
+        needs = " needs ", Use("engine", "dask"), ", not ", Use("engine", engine)
+        yield Note("option", Use("scheduler"), *needs)
 
 
 def _check_nothing_asked(given: Mapping[str, Any]) -> None:
     """Raise an error for options of a table that is already open."""
     asked = [name for name, default in reading_defaults().items() if not _is_same(given[name], default)]
     if asked:
-        raise OptionError(f"{', '.join(asked)}: these options cannot change a table that is already open")
+        named = joined([Note("option", Use(name)) for name in asked], ", ")
+        raise OptionError(named, ": these options cannot change a table that is already open")
 
 
 def reading_defaults() -> dict[str, Any]:

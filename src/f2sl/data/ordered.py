@@ -19,6 +19,7 @@ from functools import cache, partial
 import numpy as np
 
 from f2sl._arrays import Floats, Integers, Mask
+from f2sl._notes import Note
 from f2sl.data.column import DISCRETE
 from f2sl.data.derived import Function, scaled
 from f2sl.data.matrix import Sample, is_ordered, labels
@@ -67,13 +68,13 @@ MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 """Odd number that spreads the bits of products over all 64."""
 
 
-def describe_rows(sample: Sample, derived: list[Function]) -> list[str]:
+def describe_rows(sample: Sample, derived: list[Function]) -> list[Note]:
     """Return a note on rows that depend on each other, if there are signs of it, with all of these."""
     few = sample.thinned()
     signs = [_describe_panel(sample, few) or _describe_groups(few, derived), _describe_neighbors(few)]
     message = "; ".join(sign for sign in signs if sign)
     what = "rows may depend on each other, but are treated as independent, so weak edges may be spurious"
-    return [f"{what}: {message}"] if message else []
+    return [Note("dependent-rows", f"{what}: {message}")] if message else []
 
 
 def _describe_neighbors(sample: Sample) -> str:
@@ -269,7 +270,7 @@ def _describe_groups(sample: Sample, derived: list[Function]) -> str:
     return ""
 
 
-def describe_repeated(table: Table) -> list[str]:
+def describe_repeated(table: Table) -> list[Note]:
     """Return a note if each row occurs several times, as if a table had been joined to itself.
 
     Rows are counted by a hash. If each row occurs k times, or a multiple of it, then k divides the number of
@@ -295,7 +296,8 @@ def describe_repeated(table: Table) -> list[str]:
     what = (
         f"every row occurs {times} times or a multiple of it, as if the table had been written {times} times"
     )
-    return [f"{what}: edges seem to have {times} times as much evidence as they have"]
+    text = f"{what}: edges seem to have {times} times as much evidence as they have"
+    return [Note("repeated-rows", text, times=times)]
 
 
 def _hashed(block: Block) -> Arrays:

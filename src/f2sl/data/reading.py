@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from f2sl._arrays import Integers, Mask
+from f2sl._notes import Note
 from f2sl.data.arrow import arrow_column
 from f2sl.data.asked import Reading, chosen_columns, describe_weights
 from f2sl.data.column import CONTINUOUS, DISCRETE, KINDS, Column, codes_of, of_kind
@@ -81,7 +82,7 @@ class Prepared:
     readers: Sequence[DateReader | None]
     coders: Sequence[Coder | None]
     ends: Ends
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     n_rows: int
     asked: Asked
 
@@ -156,7 +157,7 @@ class Asked:
     positions: list[int]
     names: tuple[str, ...]
     parts: list[str]
-    wrong: list[str]
+    wrong: list[Note]
     weights: int | None
     drop_rows: bool
     na: tuple[str, ...]

@@ -1,60 +1,81 @@
-"""Texts of the notes on columns: how they were read, and the option that reads them otherwise.
+"""Notes on columns: how they were read, and the option that reads them otherwise.
 
-A text is shared by all columns that it is true of. Marks in it stand for options that name these columns.
+A remark is the kind of a note and the parts of its text, shared by all columns that it is true of. Options
+among the parts may be for these columns (:class:`UseFor`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
+from f2sl._notes import Note, Part, Use
 from f2sl.data.column import CONTINUOUS, DISCRETE
 from f2sl.data.dates import DAYS, YEARS, DateReader
 from f2sl.data.kinds import FEW
 from f2sl.data.names import listing
 
-KEEP, BY_PARTS, AS_NUMBER, AS_STATES = "{keep}", "{parts}", "{continuous}", "{discrete}"
+
+class UseFor(NamedTuple):
+    """Option that names the columns of a remark, once they are known; a `kind` is asked for the first."""
+
+    option: str
+    kind: str = ""
+
+    def __call__(self, names: Sequence[str]) -> Use:
+        """Return the option for these columns."""
+        return Use(self.option, {names[0]: self.kind} if self.kind else list(names))
 
 
-def integers_read(kind: str, n: int) -> str:
+KEEP, DROP, DATE_PARTS = UseFor("keep"), UseFor("drop"), UseFor("date_parts")
+
+Remark = tuple[str | Part | UseFor, ...]
+
+
+def integers_read(kind: str, n: int) -> Remark:
     """Describe how integers with `n` different values are read by default."""
     if kind == CONTINUOUS:
-        few = "with few values beside other numbers,"
+        few = "with few values beside other numbers" if n <= FEW else f"with more than {FEW} values"
         return (
-            f"integers {few if n <= FEW else f'with more than {FEW} values,'} read as continuous{AS_STATES}"
+            "integers-as-continuous",
+            f"integers {few}, read as continuous; otherwise with ",
+            UseFor("kinds", DISCRETE),
         )
-    like = "that look like codes," if n > FEW else f"with up to {FEW} values,"
-    return f"integers {like} read as discrete{AS_NUMBER}"
+    like = "that look like codes" if n > FEW else f"with up to {FEW} values"
+    return (
+        "integers-as-discrete",
+        f"integers {like}, read as discrete; otherwise with ",
+        UseFor("kinds", CONTINUOUS),
+    )
 
 
-def dates_read(unit: str, reader: DateReader | None) -> str:
+def dates_read(unit: str, reader: DateReader | None) -> Remark:
     """Describe how dates or times are read by default.
 
     Examples
     --------
     >>> dates_read("seconds", None)
-    'times, read as continuous (seconds)'
+    ('times', 'times, read as continuous (seconds)')
     """
     if unit == YEARS:
-        return "years of dates, read as continuous"
+        return "years", "years of dates, read as continuous"
     if unit != DAYS:
-        return f"times, read as continuous ({unit})"
+        return "times", f"times, read as continuous ({unit})"
     form = f" written as {reader.form}" if reader and reader.form else ""
-    return f"dates{form}, read as continuous ({unit}){BY_PARTS}"
+    return "dates", f"dates{form}, read as continuous ({unit}); their parts with ", DATE_PARTS
 
 
-def note_on(text: str, names: Sequence[str], n_columns: int) -> str:
-    """Return the note that a text is true of some of the table's columns.
+def note_on(remark: Remark, names: Sequence[str], n_columns: int) -> Note:
+    """Return the note that a remark is true of some of the table's columns.
 
     Examples
     --------
-    >>> note_on(f"left out: by its name{KEEP}", ["id", "nr"], 5)
+    >>> note_on(("left-out", "left out: by its name; keep with ", KEEP), ["id", "nr"], 5)
     "columns 'id', 'nr': left out: by its name; keep with keep=['id', 'nr']"
     """
-    some = list(names) if len(names) <= 10 else ""
-    text = text.replace(KEEP, f"; keep with keep={some}")
-    text = text.replace(BY_PARTS, f"; their parts with date_parts={some}")
-    for mark, kind in ((AS_NUMBER, CONTINUOUS), (AS_STATES, DISCRETE)):
-        text = text.replace(mark, f"; otherwise with kinds={ {names[0]: kind} }")
+    kind, *parts = remark
+    which = f"column{'s' * (len(names) > 1)} {listing([repr(name) for name in names])}: "
     if len(names) == n_columns > 1:
-        return f"all {n_columns} columns: {text}"
-    return f"column{'s' * (len(names) > 1)} {listing([repr(name) for name in names])}: {text}"
+        which = f"all {n_columns} columns: "
+    message = (part(names) if isinstance(part, UseFor) else part for part in parts)
+    return Note(str(kind), which, *message, columns=names)

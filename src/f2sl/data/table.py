@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from f2sl._arrays import Floats, Integers
 from f2sl._constants import AUTO
+from f2sl._notes import Note, Part, Use
 from f2sl.data.column import CONTINUOUS, DISCRETE, KINDS, MIXED, Column, of_kind
 from f2sl.data.names import listing
 from f2sl.errors import DataError
@@ -75,7 +76,7 @@ class Table(ABC):
     ----------
     columns : tuple of Column
         Name, kind and states of each variable.
-    notes : tuple of str
+    notes : tuple of Note
         Notes for the user on how the data were read.
     ends : tuple of two ndarrays of float64
         Smallest and largest number, or code that occurs, of each column.
@@ -94,7 +95,7 @@ class Table(ABC):
     """Description of where the rows are held."""
 
     columns: tuple[Column, ...]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     ends: Ends
     positions: Integers
     margins: Any
@@ -175,7 +176,7 @@ class Table(ABC):
         """Return the same table with other descriptions of its columns."""
         return self._with(columns=columns)
 
-    def with_notes(self, *notes: str) -> Self:
+    def with_notes(self, *notes: Note) -> Self:
         """Return the same table with these notes and no others."""
         return self._with(notes=notes)
 
@@ -183,7 +184,7 @@ class Table(ABC):
         return replace(self, **changes)  # type: ignore[type-var]
 
     @cached_property
-    def remarks(self) -> dict[tuple[int, ...], list[str]]:
+    def remarks(self) -> dict[tuple[int, ...], list[Note]]:
         """Notes that fits have found in the rows, by the columns taken as normal scores: found only once."""
         return {}
 
@@ -238,10 +239,9 @@ class Table(ABC):
         """Raise an error for a table with columns of both kinds if the learner takes only one kind."""
         if self.kind == MIXED:
             both = ", and ".join(self.describe_columns(self.of_kind(kind)) for kind in (CONTINUOUS, DISCRETE))
-            raise DataError(
-                f"{both}; {learner} takes one kind at a time: cut all continuous columns into states "
-                "with bins=5, or leave out the columns of one kind"
-            )
+            advice = f"; {learner} takes one kind at a time: cut all continuous columns into states with "
+            other = ", or leave out the columns of one kind"
+            raise DataError(Note("kind", both, advice, Use("bins", 5), other))
 
     def describe_columns(self, columns: Sequence[int], limit: int = 3) -> str:
         """Describe what some columns of one kind hold, naming the first of them."""
@@ -262,13 +262,13 @@ class Table(ABC):
         if self.missing.any():
             incomplete = np.flatnonzero(self.missing)
             named = listing([repr(self.names[i]) for i in incomplete])
-            as_state = ', or make missing values of states a state with missing="state"'
-            raise DataError(
+            lead = (
                 f"values are missing (None, NaN or null) in {named}, and {learner} needs all values of a row "
-                'at once; drop incomplete rows with missing="drop"'
-                + as_state
-                * any(self.kinds[i] == DISCRETE for i in incomplete)
             )
+            parts: list[Part] = [lead, "at once; drop incomplete rows with ", Use("missing", "drop")]
+            if any(self.kinds[i] == DISCRETE for i in incomplete):
+                parts += [", or make missing values of states a state with ", Use("missing", "state")]
+            raise DataError(Note("missing", *parts, columns=[self.names[i] for i in incomplete]))
 
     def as_numbers(self) -> Table:
         """Return a table of one kind with the codes of states as numbers, itself if it holds numbers."""
@@ -313,7 +313,7 @@ class BlockTable(Table):
     positions: Integers
     number_ends: Ends
     memory: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     transform: str = AUTO
     counted: dict[int, Integers] = field(default_factory=dict)
 

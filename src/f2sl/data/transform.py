@@ -60,6 +60,7 @@ from numpy.typing import NDArray
 from f2sl._arrays import Floats, Integers
 from f2sl._constants import AUTO
 from f2sl._normal import normal_quantiles
+from f2sl._notes import Note, Use
 from f2sl._threads import Threads
 from f2sl.data.column import CONTINUOUS, DISCRETE
 from f2sl.data.moments import EXACT_BITS
@@ -183,9 +184,10 @@ def _replaced(table: AnyTable, shapes: Mapping[int, _Shape], n_jobs: int | None)
         changed.release()
 
 
-def _note(names: Sequence[str]) -> str:
+def _note(names: Sequence[str]) -> Note:
     what = f"column{'s' if len(names) > 1 else ''} {listing(list(map(repr, names)))}"
-    return f'{what}: normal scores of ranks, which fit better than the values (transform="none" keeps these)'
+    text = f"{what}: normal scores of ranks, which fit better than the values ("
+    return Note("transform", text, Use("transform", NONE), " keeps these)", columns=names)
 
 
 class _Form(NamedTuple):

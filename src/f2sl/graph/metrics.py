@@ -40,6 +40,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from f2sl._extensions import imported
+from f2sl._notes import Use
 from f2sl.errors import GraphError, OptionError, unknown_name
 from f2sl.graph._arrays import IntArray, pair_keys
 from f2sl.graph.dag import DAG, cpdag_of
@@ -213,7 +214,7 @@ def compare(
     0.6666666666666666
     """
     if convention not in (CPDAG, PAPER):
-        raise OptionError(f"convention must be {CPDAG!r} or {PAPER!r}, not {convention!r}")
+        raise OptionError(Use("convention"), f" must be {CPDAG!r} or {PAPER!r}, not {convention!r}")
     true_graph, learned_graph = (
         getattr(one, "graph_", getattr(one, "graph", one)) for one in (true_graph, learned_graph)
     )

@@ -18,6 +18,7 @@ from itertools import product
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
+from f2sl._notes import Note, Use
 from f2sl._synonyms import option_answer
 from f2sl.constraints import Constraints
 from f2sl.errors import OptionError, shown, shown_list, unknown_name
@@ -127,7 +128,9 @@ class Knowledge:
             return NotImplemented
         mine, theirs = (self.tiers, self.within_tiers), (other.tiers, other.within_tiers)
         if self.tiers and other.tiers and mine != theirs:
-            raise OptionError("knowledge: both have tiers, but different ones; give all tiers in one place")
+            raise OptionError(
+                Use("knowledge"), ": both have tiers, but different ones; give all tiers in one place"
+            )
         tiers, within = mine if self.tiers else theirs
         lists = ("required", "forbidden", "forbidden_links", "roots", "leaves")
         joined: dict[str, Any] = {name: (*getattr(self, name), *getattr(other, name)) for name in lists}
@@ -208,12 +211,16 @@ class Knowledge:
         forbidden = [*bound.forbidden, *((u, v) for a, b in bound.links for u, v in ((a, b), (b, a)))]
         return Constraints.of(len(names), forbidden, bound.required, out, into)
 
-    def _about_merged(self, merged: Mapping[str, str]) -> list[str]:
+    def _about_merged(self, merged: Mapping[str, str]) -> list[Note]:
         """Return messages on names and patterns that match columns merged with others."""
         words = {word for group in self._words() for word in group}
         patterns = [re.compile(as_regex(word), re.DOTALL) for word in words if is_pattern(word)]
         return [
-            f'{shown(name)} was merged with {shown(other)}; name that one, or learn without aliases="merge"'
+            Note(
+                "merged",
+                f"{shown(name)} was merged with {shown(other)}; name that one, or learn without ",
+                Use("aliases", "merge"),
+            )
             for name, other in merged.items()
             if name in words or any(pattern.fullmatch(name) for pattern in patterns)
         ]
@@ -333,9 +340,9 @@ class Knowledge:
 
 
 def _refuse(problems: Iterable[str]) -> None:
-    messages = [f"knowledge: {problem}" for problem in dict.fromkeys(problems)]
+    messages = [Note("knowledge", Use("knowledge"), ": ", problem) for problem in dict.fromkeys(problems)]
     if messages:
-        raise OptionError("; ".join(messages))
+        raise OptionError.of(messages)
 
 
 def _names(what: str, given: Any, problems: list[str]) -> list[str]:

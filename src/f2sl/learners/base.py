@@ -54,8 +54,9 @@ class StructureLearner(Estimator):
         undirected edge has ones in both places.
     timings_ : dict of str to float
         Seconds for each stage, and ``"total"``.
-    notes_ : list of str
-        Notes for the user on how the data were read and on undecided questions.
+    notes_ : list of Note
+        Notes for the user on how the data were read and on undecided questions. Each is a string with a
+        `kind`, `columns` and `options`.
     complete_ : bool
         False if a time limit or Ctrl-C ended the work early; `graph_` is then the partial result.
     options_in_use_ : dict of str to Any

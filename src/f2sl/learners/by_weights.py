@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from f2sl._arrays import Floats
+from f2sl._notes import Note
 from f2sl.data.column import DISCRETE
 from f2sl.data.names import listing
 from f2sl.data.table import Table
@@ -20,7 +21,8 @@ from f2sl.search.threshold import acyclic_part
 def as_numbers(fit: Fit) -> Table:
     """Read states as numbers, and add a note."""
     if DISCRETE in fit.table.kinds:
-        fit.notes.append("states are read as the numbers 0, 1, 2, ... in their order")
+        text = "states are read as the numbers 0, 1, 2, ... in their order"
+        fit.notes.append(Note("states-as-numbers", text))
     numbers: Table = fit.table.as_numbers()
     return numbers
 
@@ -42,10 +44,12 @@ def graph_of_weights(fit: Fit, weights: Floats, threshold: float) -> DAG:
     kept, used = acyclic_part(weights, threshold, required)
     fit.found.update(weights_=weights[np.ix_(columns, columns)], threshold_=used)
     if used > threshold:
-        fit.notes.append(f"weights below {used:.4g} were dropped: a threshold of {threshold:g} left a cycle")
+        text = f"weights below {used:.4g} were dropped: a threshold of {threshold:g} left a cycle"
+        fit.notes.append(Note("threshold", text, threshold=used))
     small = [(u, v) for u, v in required.tolist() if abs(weights[u, v]) < threshold]
     if small and not fit.deadline.stopped:
         messages = listing([f"{fit.names[u]!r} -> {fit.names[v]!r}" for u, v in small])
-        fit.notes.append(f"required edges, although their weights are below the threshold: {messages}")
+        text = f"required edges, although their weights are below the threshold: {messages}"
+        fit.notes.append(Note("unsupported-edges", text))
     edges = np.argwhere(kept)
     return DAG.from_arrays(fit.names, edges, weights_directed=weights[tuple(edges.T)])

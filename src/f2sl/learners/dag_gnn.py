@@ -17,6 +17,7 @@ from functools import partial
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
+from f2sl._notes import Note, Use
 from f2sl._options import option, positive
 from f2sl._progress import stage
 from f2sl.data.engines import open_engine
@@ -85,13 +86,14 @@ class DAGGNN(StructureLearner):
     max_iter: int = option("max_iter")
     random_state: int = option("random_state")
 
-    def _problems(self) -> Iterator[str]:
+    def _problems(self) -> Iterator[Note]:
         """Yield all problems of the options, and a message if PyTorch is missing."""
         yield from super()._problems()
         try:
             import torch  # noqa: F401
         except ImportError as error:
-            yield f'DAG-GNN needs PyTorch, which cannot be imported ({error}): pip install "f2sl[deep]"'
+            needs = f'DAG-GNN needs PyTorch, which cannot be imported ({error}): pip install "f2sl[deep]"'
+            yield Note("install", needs)
 
     def _open(self, fit: Fit) -> AbstractContextManager[Floats]:
         """Return the numbers, each variable with mean 0, with rows in a fixed order.
@@ -126,10 +128,9 @@ class DAGGNN(StructureLearner):
             if trained.out_of_time or trained.interrupted:
                 fit.deadline.stop(self._how_far(), trained.interrupted)
         if self.h_ > self.h_tol and not fit.deadline.stopped:
-            fit.notes.append(
-                f"the training ended without convergence: {self._how_far()}; "
-                "more epochs or a larger max_iter may help"
-            )
+            text = f"the training ended without convergence: {self._how_far()}; more "
+            advice = (Use("epochs"), " or a larger ", Use("max_iter"), " may help")
+            fit.notes.append(Note("no-convergence", text, *advice))
         return graph_of_weights(fit, weights, self.threshold)
 
     def _how_far(self) -> str:
@@ -143,7 +144,7 @@ def _scaled(fit: Fit, members: Integers) -> Floats:
     size = float(np.sqrt((values**2).mean()))
     if LEAST_SIZE <= size <= MOST_SIZE:
         return values
-    fit.notes.append(f"all numbers were divided by {size:.4g}, their root mean square")
+    fit.notes.append(Note("scale", f"all numbers were divided by {size:.4g}, their root mean square"))
     return values / size
 
 
@@ -153,7 +154,8 @@ def _in_memory(numbers: Table) -> Floats:
     if numbers.memory is not None and needed > numbers.memory:
         raise DataError(
             f"DAG-GNN needs all rows in memory: about {needed / 1e6:,.0f} MB, but only "
-            f"{numbers.memory / 1e6:,.0f} MB are allowed; allow more with memory=, "
-            "or use another learner"
+            f"{numbers.memory / 1e6:,.0f} MB are allowed; allow more with ",
+            Use("memory", ...),
+            ", or use another learner",
         )
     return numbers.all_numbers()

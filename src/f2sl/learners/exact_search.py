@@ -12,6 +12,7 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl._memory import available_bytes
+from f2sl._notes import Use
 from f2sl._options import option
 from f2sl._progress import stage
 from f2sl._threads import resolve_jobs
@@ -112,7 +113,8 @@ class ExactSearch(StructureLearner):
         memory, duration = _told(bytes_needed(k), SIZES), _told(seconds, DURATIONS)
         cost = f"an exact search of {k} variables takes about {memory} of memory and {duration}"
         if k > self.max_exact and not self.force:
-            raise OptionError(f"max_exact is {self.max_exact}: {cost}; {advice}, or insist with force=True")
+            message = f" is {self.max_exact}: {cost}; {advice}, or insist with "
+            raise OptionError(Use("max_exact"), message, Use("force", True))
         available = available_bytes()
         if available is not None and bytes_needed(k) > available:
             raise OptionError(f"{cost}, but only {_told(available, SIZES)} are free; {advice}")

@@ -18,6 +18,7 @@ import numpy as np
 from f2sl._ahead import HELPERS
 from f2sl._arrays import Integers
 from f2sl._deadline import Deadline, TimeUp, limited
+from f2sl._notes import Note, joined, of_kind
 from f2sl._progress import stage
 from f2sl._threads import note_of_jobs, one_blas_thread
 from f2sl.constraints import Constraints
@@ -62,7 +63,7 @@ class Fit:
         Time limit of the fit. At the limit checkpoints raise :class:`TimeUp`. A learner keeps what it has
         found by blocks of ``keeping``, which end early then and on Ctrl-C; after one that did, it returns the
         graph of what is finished, and asks nothing more.
-    notes : list of str
+    notes : list of Note
         Notes for the user.
     timings : dict of str to float
         Seconds of each stage.
@@ -78,7 +79,7 @@ class Fit:
     table: Any = None
     engine: Any = None
     deadline: Deadline = field(default_factory=Deadline)
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
     timings: dict[str, float] = field(default_factory=dict)
     found: dict[str, Any] = field(default_factory=dict)
     complete: bool = True
@@ -148,7 +149,7 @@ class Fit:
     def _note_left_out(self, what: str, shown: Sequence[str]) -> None:
         """Add a note on findings that were left out because of the knowledge."""
         if shown:
-            self.notes.append(f"left out because {what}: {listing(shown)}")
+            self.notes.append(Note("against-knowledge", f"left out because {what}: {listing(shown)}"))
 
 
 def fit_learner(
@@ -245,7 +246,7 @@ def _fit(
         interrupt.finished = learner.graph_
         raise interrupt
     if not fit.complete:
-        message = "; ".join(note for note in fit.notes if note.startswith("incomplete"))
+        message = joined(of_kind(fit.notes, "incomplete"))
         warnings.warn(message or "incomplete: the time limit ended the work early", F2SLWarning, stacklevel=4)
     return learner
 

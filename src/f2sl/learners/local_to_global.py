@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from f2sl._arrays import Integers
 from f2sl._deadline import keeping
 from f2sl._estimator import Estimator
+from f2sl._notes import Note, Use
 from f2sl._options import option
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
@@ -174,15 +175,15 @@ def join_sets(fit: Fit, sets: Neighborhoods, symmetry: str) -> Skeleton:
 def check_way(name: str, value: Any, known: tuple[str, ...]) -> Any:
     """Check a way to orient: its name, or the part itself."""
     if not isinstance(value, ByTests | ByScore) and value not in known:
-        parts = "an f2sl.ByTests or an f2sl.ByScore"
-        raise OptionError(f"{name} must be one of {', '.join(map(repr, known))}, or {parts}, not {value!r}")
+        named, parts = ", ".join(map(repr, known)), "an f2sl.ByTests or an f2sl.ByScore"
+        raise OptionError(Use(name), f" must be one of {named}, or {parts}, not {value!r}")
     return value
 
 
 def check_local(name: str, value: Any) -> LocalLearner:
     """Check a learner of neighbors."""
     if not isinstance(value, LocalLearner) or value.finds_blankets:
-        raise OptionError(f"{name} must be a learner of neighbors, such as f2sl.FCBF(), not {value!r}")
+        raise OptionError(Use(name), f" must be a learner of neighbors, such as f2sl.FCBF(), not {value!r}")
     return value
 
 
@@ -245,13 +246,13 @@ class LocalToGlobal(StructureLearner):
         kinds: tuple[str, ...] = LOCAL.load(self.pc)._takes if self.local is None else self.local._takes
         return kinds
 
-    def _problems(self) -> Iterator[str]:
+    def _problems(self) -> Iterator[Note]:
         """Yield all problems of the options, including those of the parts."""
         if self.local is None or isinstance(self.local, LocalLearner):
             try:
                 yield from self._local()._problems()
             except OptionError as error:
-                yield str(error)
+                yield from error.problems
         if isinstance(self.orient, ByTests | ByScore):
             yield from self.orient._problems()
         yield from super()._problems()
@@ -260,10 +261,11 @@ class LocalToGlobal(StructureLearner):
         """Return the learner of the first step, without symmetry, which the second step applies."""
         own = self.pc_options or {}
         if not isinstance(own, Mapping):
-            raise OptionError(f"pc_options must map names of options to values, not {own!r}")
+            raise OptionError(Use("pc_options"), f" must map names of options to values, not {own!r}")
         if self.local is not None:
             if own:
-                raise OptionError("pc_options are for the learner that pc names; local has its own options")
+                named = (Use("pc"), " names; ", Use("local"), " has its own options")
+                raise OptionError(Use("pc_options"), " are for the learner that ", *named)
             kind, options = type(self.local), self.local.get_params()
         else:
             kind = LOCAL.load(self.pc)
@@ -271,7 +273,7 @@ class LocalToGlobal(StructureLearner):
             options = {name: getattr(self, name) for name in shared} | dict(own)
         if options.get("knowledge"):
             what = "pc_options" if self.local is None else "local"
-            raise OptionError(f"{what} must not contain knowledge; give it to the learner itself")
+            raise OptionError(Use(what), " must not contain knowledge; give it to the learner itself")
         if "symmetry" in kind.option_defaults() and "symmetry" not in own:
             options["symmetry"] = "none"
         learner: LocalLearner = kind(**options)

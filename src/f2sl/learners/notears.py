@@ -23,6 +23,7 @@ import numpy as np
 
 from f2sl._arrays import Floats, Mask
 from f2sl._deadline import Deadline, checkpoint, keeping, limited
+from f2sl._notes import Note, Use
 from f2sl._options import option
 from f2sl._progress import stage
 from f2sl._threads import one_blas_thread
@@ -123,7 +124,8 @@ class NOTEARS(StructureLearner):
         if len(deviations) and not LEAST_DEVIATION <= deviations.min() <= deviations.max() <= MOST_DEVIATION:
             raise DataError(
                 f"the columns' standard deviations, from {deviations.min():.3g} to {deviations.max():.3g}, "
-                "are too far from 1 to compute with; use standardize=True"
+                "are too far from 1 to compute with; use ",
+                Use("standardize", True),
             )
         return deviations
 
@@ -142,20 +144,19 @@ class NOTEARS(StructureLearner):
         defined = log_determinant(weights, 1.0)
         return np.inf if defined is None else defined[0]
 
-    def _remarks(self, fit: Fit) -> list[str]:
+    def _remarks(self, fit: Fit) -> list[Note]:
         """Return notes for the user about the optimisation."""
         messages = []
         if fit.deadline.stopped:
             fit.deadline.undone = f"the weights were not acyclic (h = {self.h_:.1g})"
         elif self.constraint == "expm" and self.h_ > self.h_tol:
-            messages.append(
-                f"max_iter or rho_max ended the search before the weights were acyclic (h = {self.h_:.1g})"
-            )
+            ended = f" ended the search before the weights were acyclic (h = {self.h_:.1g})"
+            messages.append(Note("no-convergence", Use("max_iter"), " or ", Use("rho_max"), ended))
         if not self.standardize:
             messages += self._describe_scales(fit.engine.variances, DISCRETE in fit.table.kinds)
         return messages
 
-    def _describe_scales(self, variances: Floats, from_states: bool) -> list[str]:
+    def _describe_scales(self, variances: Floats, from_states: bool) -> list[Note]:
         """Return a note that units may have influenced the result, if they may have."""
         if not len(variances) or variances.max() <= OTHER_SCALE * variances.min():
             return []
@@ -167,7 +168,8 @@ class NOTEARS(StructureLearner):
         lead = "units influence least squares"
         if variances.max() > FAR_SCALE * variances.min():
             lead += ", so strongly that the search hardly uses the smallest columns"
-        return [f"{found}: {lead}; standardize=True removes their influence"]
+        option = Use("standardize", True)
+        return [Note("scales", f"{found}: {lead}; ", option, " removes their influence")]
 
 
 class _Search:

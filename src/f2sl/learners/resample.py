@@ -93,7 +93,8 @@ class Resampling:
                 warnings.simplefilter("ignore", F2SLWarning)
                 fitted = fit_learner(type(self.learner)(**options), drawn, {}, remarked=False)
         except DataError as error:
-            raise DataError(f"replicate {number + 1}, of {drawn.n_rows:,} resampled rows: {error}") from None
+            where = f"replicate {number + 1}, of {drawn.n_rows:,} resampled rows: "
+            raise DataError(where, error.note) from None
         links = np.concatenate([self.links_of(fitted.graph_), self.links_of(required)])
         return Replicate(number, np.sort(links), fitted.complete_)
 

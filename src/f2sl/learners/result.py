@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from f2sl._notes import Note
 from f2sl.constraints import Constraints
 from f2sl.data.column import DISCRETE, read_as
 from f2sl.data.names import listing
@@ -49,10 +50,9 @@ def name_result(
         why = "too few rows for so many states"
         if table.kind != DISCRETE:
             why = "too few rows, or columns determined by others"
-        fit.notes.append(
-            f"{why}: {inconclusive:,} of {tests:,} independence tests were "
-            "inconclusive; the result is unreliable"
-        )
+        many = f"{inconclusive:,} of {tests:,} independence tests were inconclusive"
+        text = f"{why}: {many}; the result is unreliable"
+        fit.notes.append(Note("inconclusive", text, tests=tests, inconclusive=inconclusive))
 
 
 def with_aliases(graph: PDAG, table: Table, knowledge: Knowledge | None = None) -> PDAG:
@@ -112,4 +112,4 @@ def note_unsupported(learner: StructureLearner, fit: Fit) -> None:
     messages = [f"{fit.names[u]!r} -> {fit.names[v]!r}" for u, v in required[apart].tolist()]
     if messages:
         why = "the two are not significantly dependent as a pair"
-        fit.notes.append(f"required edges, although {why}: {listing(messages)}")
+        fit.notes.append(Note("unsupported-edges", f"required edges, although {why}: {listing(messages)}"))

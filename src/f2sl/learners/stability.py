@@ -26,6 +26,7 @@ import numpy as np
 
 from f2sl._arrays import Integers
 from f2sl._deadline import TimeUp, current, limited
+from f2sl._notes import Note, Use
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
 from f2sl.data.column import MIXED
@@ -86,10 +87,12 @@ def mark_weakly_decided(learner: StructureLearner, fit: Fit, cpdag: PDAG) -> Int
             with limited(fit.deadline):
                 again, search = learner._for_replicates(fit)
                 if replicates is None and takes_long(fit.table, search is not None):
-                    fit.notes.append(
+                    text = (
                         "all directions are called weakly decided, because to check them takes long on a "
-                        f"table with so many columns or states; stability={REPLICATES} checks them"
+                        "table with so many columns or states; "
                     )
+                    use = Use("stability", REPLICATES)
+                    fit.notes.append(Note("weakly-decided", text, use, " checks them"))
                 else:
                     often = REPLICATES if replicates is None else replicates
                     with fit.timed("directions"):

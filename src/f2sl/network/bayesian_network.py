@@ -39,6 +39,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Never, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from f2sl._notes import Note
 from f2sl._owners import refuse_unknown
 from f2sl.data.column import CONTINUOUS, DISCRETE
 from f2sl.errors import GraphError, unknown_name
@@ -507,7 +508,7 @@ class BayesianNetwork:
         network.notes = fitted[3]
         return network
 
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     """Notes on how the network was fitted, such as the numbers of rows; files do not store them."""
 
     _kinds: ClassVar[str] = "auto"

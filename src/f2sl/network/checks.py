@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from f2sl._notes import Say, Use
 from f2sl.errors import DataError, GraphError, OptionError, shown, shown_list
 from f2sl.graph import DAG
 
@@ -48,13 +49,14 @@ class Equation(NamedTuple):
 def check_dag(graph: object) -> None:
     """Raise an error for a graph that is not a DAG."""
     if not isinstance(graph, DAG):
-        raise GraphError(f"a Bayesian network needs a DAG, not a {type(graph).__name__}; see to_dag()")
+        needs = f"a Bayesian network needs a DAG, not a {type(graph).__name__}; "
+        raise GraphError(needs, Say("see to_dag()", "see --dag"))
 
 
 def checked_name(name: object) -> str:
     """Return the name of a network."""
     if not isinstance(name, str):
-        raise OptionError(f"name must be a string, not {shown(name)}")
+        raise OptionError(Use("name"), f" must be a string, not {shown(name)}")
     return name
 
 
@@ -101,10 +103,11 @@ def check_edges(graph: DAG, numbers: Container[str]) -> None:
             if name not in cut:
                 cut[name] = 5
                 waiting += [parent for parent in graph.parents(name) if parent in numbers]
-        bins = cut if len(cut) <= 3 and "}" not in "".join(cut) else 5
         raise DataError(
             f"edges from numbers to states: {message}; in a network, states depend only on states; "
-            f"cut these numbers, and those that they depend on, into states, for instance with bins={bins}"
+            "cut these numbers, and those that they depend on, into states, for instance with ",
+            Use("bins", cut if len(cut) <= 3 else 5),
+            columns=cut,
         )
 
 

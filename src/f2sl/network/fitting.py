@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
+from f2sl._notes import Note
 from f2sl._options import not_negative
 from f2sl.data.column import CONTINUOUS, DISCRETE
 from f2sl.data.table import Table
@@ -25,7 +26,7 @@ LEAST_VARIANCE = 1e-12
 COLLINEAR = 1e-10
 """Smallest relative variation of a direction of the parents that counts."""
 
-Fitted = tuple[dict[str, tuple[str, ...]], dict[str, Floats], dict[str, Equation], tuple[str, ...]]
+Fitted = tuple[dict[str, tuple[str, ...]], dict[str, Floats], dict[str, Equation], tuple[Note, ...]]
 
 
 def fit(
@@ -75,10 +76,11 @@ def fit(
                 "values are missing, and no rows have a variable and all of its parents, or the variable "
                 f"does not vary in them: {shown_list(too_few)}; remove edges, or leave variables out"
             )
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     if min(n_rows, default=0) < table.n_rows:
         message = f"each variable is fitted from the rows that have it and its parents, {min(n_rows):,} to"
-        notes = (f"values are missing: {message} {max(n_rows):,} of {table.n_rows:,}",)
+        text = f"values are missing: {message} {max(n_rows):,} of {table.n_rows:,}"
+        notes = (Note("missing", text),)
     return listed, tables, equations, notes
 
 

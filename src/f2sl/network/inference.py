@@ -29,6 +29,7 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl._extensions import imported
+from f2sl._notes import Note, Use
 from f2sl._options import refuse
 from f2sl.errors import DataError, OptionError, shown, shown_list, unknown_name
 from f2sl.graph import DAG
@@ -115,7 +116,7 @@ def most_probable(network: BayesianNetwork, evidence: Any, do: Any) -> MostProba
     return Given(network, evidence, do).explanation()
 
 
-def notes_on_do(network: BayesianNetwork, names: Iterable[str], evidence: Any, do: Any) -> list[str]:
+def notes_on_do(network: BayesianNetwork, names: Iterable[str], evidence: Any, do: Any) -> list[Note]:
     """Return a note for each intervention without a directed path to a queried variable.
 
     An intervention matters only through its descendants. If neither the variable nor the evidence is a
@@ -137,7 +138,7 @@ def notes_on_do(network: BayesianNetwork, names: Iterable[str], evidence: Any, d
             else "changes nothing"
         )
         notes += [
-            f"no directed path from {cause!r} to {name!r}: setting {cause!r} {changes}"
+            Note("no-path", f"no directed path from {cause!r} to {name!r}: setting {cause!r} {changes}")
             for name in names
             if name not in reached
         ]
@@ -154,7 +155,9 @@ class Given:
         problems: list[str] = []
         for what, values in (("evidence", evidence), ("do", do)):
             if values is not None and not isinstance(values, Mapping):
-                raise OptionError(f"{what} must be a mapping from variables to values, not {shown(values)}")
+                raise OptionError(
+                    Use(what), f" must be a mapping from variables to values, not {shown(values)}"
+                )
             for name, value in (values or {}).items():
                 problems += self._add(what, name, value)
         self.do = frozenset(do or ())
@@ -166,12 +169,12 @@ class Given:
     def _add(self, what: str, name: Any, value: Any) -> Iterable[str]:
         """Add one value; yield problems with it."""
         if name not in self.network.variables:
-            yield f"{what}: {unknown_name('variable', name, self.network.variables)}"
+            yield Note("option", Use(what), ": ", unknown_name("variable", name, self.network.variables))
         elif name in self.network.states:
             states = self.network.states[name]
             code = placed_code(states, value)
             if code is None:
-                yield f"{what}: {unknown_name(f'state of {shown(name)}', value, states)}"
+                yield Note("option", Use(what), ": ", unknown_name(f"state of {shown(name)}", value, states))
             else:
                 self.codes[name] = code
         else:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
+from f2sl._notes import Note, Use
 from f2sl.data.binning import interval_codes
 from f2sl.data.column import DISCRETE
 from f2sl.data.frames import Source, open_source
@@ -56,7 +57,7 @@ def predict(
                         weights, means, _ = asked.answer(codes, x)
                         found[part] = (weights * means).sum(axis=0)
                 except DataError as error:
-                    raise DataError(f"row {part[0]} (counted from 0) or one like it: {error}") from None
+                    raise DataError(f"row {part[0]} (counted from 0) or one like it: ", error.note) from None
     if states is None or probabilities:
         return found
     return typed(states, rows.target)[found.argmax(axis=1)]
@@ -101,12 +102,17 @@ class Rows:
         if target in source.names:
             with suppress(Refused):
                 self.target = source.column(source.names.index(target))
-        problems = [f"drop: {unknown_name('column', n, source.names)}" for n in drop if n not in source.names]
+        problems = [
+            Note("option", Use("drop"), ": ", unknown_name("column", name, source.names), columns=[name])
+            for name in drop
+            if name not in source.names
+        ]
         left_out = {target, *drop}
         strange = [name for name in source.names if name not in network.variables and name not in left_out]
         if strange:
-            known = f"it has {shown_list(network.variables)}; leave the others out with drop={strange}"
-            problems.append(f"columns that are not in the network: {shown_list(strange)}; {known}")
+            lead = f"columns that are not in the network: {shown_list(strange)}; it has "
+            known = f"{shown_list(network.variables)}; leave the others out with "
+            problems.append(Note("columns", lead, known, Use("drop", strange), columns=strange))
         for i, name in enumerate(source.names):
             if name in strange or name in left_out:
                 continue
@@ -117,9 +123,10 @@ class Rows:
                 else:
                     self.numbers[name] = _numbers(column)
             except Refused as refused:
-                problems.append(f"column {shown(name)}: {refused.detail or refused.reason}")
+                message = f"column {shown(name)}: {refused.detail or refused.reason}"
+                problems.append(Note("column", message, columns=[name]))
         if problems:
-            raise DataError("; ".join(problems))
+            raise DataError.of(problems)
 
     def by_columns(self) -> Iterator[tuple[Given, Iterator[tuple[dict[str, int], Integers]]]]:
         """Yield for each set of known columns a network with these as evidence, and the rows that have them.

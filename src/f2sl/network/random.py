@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Literal, overload
 
+from f2sl._notes import Use
 from f2sl._options import choice, positive, whole
 from f2sl._synonyms import kind_meant
 from f2sl.data.column import ALL_KINDS, CONTINUOUS, DISCRETE, MIXED
@@ -163,7 +164,7 @@ def random_network(
     given |= {"share_continuous": share_continuous, "varying": varying}
     for option, value in given.items():
         if value is not None and kind not in (own.get(option), MIXED):
-            raise OptionError(f"{option} is not an option of networks of kind={kind!r}")
+            raise OptionError(Use(option), f" is not an option of networks of kind={kind!r}")
     n = whole("variables", variables, least=1)
     most_in = whole("max_parents", max_parents)
     most_out = whole("max_out_degree", max_out_degree)
@@ -217,7 +218,7 @@ def _structure(
     capacity = min(capacity, sum(min(n - 1 - position, most_out) for position in range(n)))
     limits = f"{n} variables with at most {most_in} parents and {most_out} children each"
     if edges > capacity:
-        raise OptionError(f"edges must be at most {capacity} for {limits}, not {edges}")
+        raise OptionError(Use("edges"), f" must be at most {capacity} for {limits}, not {edges}")
     parents: list[list[int]] = [[] for _ in range(n)]
     children = [0] * n
     placed = 0

@@ -27,6 +27,7 @@ from math import fsum, prod, sqrt
 
 import numpy as np
 
+from f2sl._notes import Use
 from f2sl._options import fraction, positive, whole
 from f2sl.errors import OptionError
 from f2sl.network.bayesian_network import BayesianNetwork
@@ -42,7 +43,7 @@ def draw_tables(
 ) -> tuple[dict[str, list[str]], dict[str, FloatArray]]:
     """Draw the states and the table of each variable; `families` has each variable after its parents."""
     if not isinstance(states, Sequence) or isinstance(states, str) or len(states) != 2:
-        raise OptionError(f"states must be a pair of whole numbers such as (3, 5), not {states!r}")
+        raise OptionError(Use("states"), f" must be a pair of whole numbers such as (3, 5), not {states!r}")
     least = whole("the least of states", states[0], least=2)
     most = whole("the most of states", states[1], least=least)
     strength = fraction("strength", strength)
@@ -119,7 +120,7 @@ def _coefficient(weights: Range, draws: Draws) -> float:
 def weight_range(weights: Range) -> Range:
     """Return the smallest and the largest size of a coefficient, checked."""
     if not isinstance(weights, Sequence) or isinstance(weights, str) or len(weights) != 2:
-        raise OptionError(f"weights must be a pair of numbers such as (0.5, 2.0), not {weights!r}")
+        raise OptionError(Use("weights"), f" must be a pair of numbers such as (0.5, 2.0), not {weights!r}")
     low = positive("the least of weights", weights[0], least=LEAST, most=MOST)
     return low, positive("the most of weights", weights[1], least=low, most=MOST)
 

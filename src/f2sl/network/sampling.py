@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from f2sl._memory import available_bytes
 from f2sl._normal import normal_deviates
+from f2sl._notes import Use
 from f2sl._options import whole
 from f2sl.data.column import CONTINUOUS, DISCRETE, KINDS, Column, code_type, positions_of
 from f2sl.data.memory.table import MemoryTable
@@ -91,8 +92,9 @@ def sample_table(network: BayesianNetwork, rows: int, random_state: int = 0) -> 
     free = available_bytes()
     if free is not None and needed > free:
         raise OptionError(
-            f"rows: {rows:,} rows of {len(kinds)} variables take {needed / 1e9:,.1f} GB, but only "
-            f"{free / 1e9:,.1f} GB of memory are free; draw fewer rows at a time, each with its own seed"
+            Use("rows"),
+            f": {rows:,} rows of {len(kinds)} variables take {needed / 1e9:,.1f} GB, but only "
+            f"{free / 1e9:,.1f} GB of memory are free; draw fewer rows at a time, each with its own seed",
         )
     codes = np.empty((len(sizes), rows), code)
     numbers = np.empty((len(kinds) - len(sizes), rows))

@@ -16,6 +16,7 @@ from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 from f2sl._constants import AUTO
+from f2sl._notes import Use
 from f2sl._registry import Entry, Registry, what_is_wrong
 from f2sl._synonyms import answer
 from f2sl.constraints import Constraints
@@ -96,14 +97,15 @@ def check_choice(option: str, value: Any, names: list[str] | None = None) -> Any
     if isinstance(value, str) or value is None or isinstance(value, (bool, int, float)):
         known = names or choices(option)
         hint = answer(registry.noun, value)
-        message = f"{option} must be one of {', '.join(map(repr, known))}, not {value!r}"
-        raise OptionError(f"{message}; {hint}" if hint else message)
+        must = f" must be one of {', '.join(map(repr, known))}, not {value!r}"
+        raise OptionError(Use(option), must, *(["; ", hint] if hint else []))
     if isinstance(value, type):
-        raise OptionError(f"{option}: {value.__name__} is a class; pass an object, {value.__name__}()")
-    text = what_is_wrong(type(value), BASES[option])
-    text = text or wrong_kinds(f"{type(value).__name__}.kinds", value.kinds)
-    if text:
-        raise OptionError(f"{option}: {text}")
+        is_class = f": {value.__name__} is a class; pass an object, {value.__name__}()"
+        raise OptionError(Use(option), is_class)
+    message = what_is_wrong(type(value), BASES[option])
+    message = message or wrong_kinds(f"{type(value).__name__}.kinds", value.kinds)
+    if message:
+        raise OptionError(Use(option), ": ", message)
     return value
 
 
@@ -127,15 +129,16 @@ def resolve_option(option: str, value: Any, kind: str) -> Any:
         return next(entry.name for entry in REGISTRIES[option].registered() if kind in _kinds(entry))
     if isinstance(value, str):
         value = REGISTRIES[option].resolve(value)
-        kinds, shown = _kinds(REGISTRIES[option][value]), f'"{value}"'
+        kinds = _kinds(REGISTRIES[option][value])
     else:
-        kinds, shown = value.kinds, repr(value)
+        kinds = value.kinds
     if kind in kinds:
         return value
     said = [f'"{name}"' for name in choices(option, kind)]
     raise OptionError(
-        f"{option}={shown} is for {' and '.join(kinds)} columns, but the table is "
-        f"{kind}; use {', '.join(said[:-1])} or {said[-1]}"
+        Use(option, value),
+        f" is for {' and '.join(kinds)} columns, but the table is {kind}; "
+        f"use {', '.join(said[:-1])} or {said[-1]}",
     )
 
 
@@ -227,7 +230,7 @@ def make_set_scores(
         raise OptionError(unknown_name("score", score, set_scores()))
     made = _made("score", score, engine, equivalent_sample_size=equivalent_sample_size)
     if not hasattr(made, "set_formula"):
-        raise OptionError(f"score: {type(made).__name__} has no method set_formula")
+        raise OptionError(Use("score"), f": {type(made).__name__} has no method set_formula")
     counts = engine.counts
     assert counts is not None  # what is not for states was refused above
     return SetScores(counts, made)

@@ -48,107 +48,45 @@ class Configured:
 
 
 CI_TESTS = Registry("independence test", "f2sl.stats.tests.base:CITest")
-CI_TESTS.add(
-    "g2",
-    "f2sl.stats.tests.g2:G2",
-    "likelihood-ratio test on contingency tables",
-    "Wilks 1938",
-    kinds=(DISCRETE,),
-)
-CI_TESTS.add(
-    "x2",
-    "f2sl.stats.tests.g2:X2",
-    "Pearson's chi-squared test on contingency tables",
-    "Pearson 1900",
-    kinds=(DISCRETE,),
-)
-CI_TESTS.add(
-    "fisher-z",
-    "f2sl.stats.tests.fisher_z:FisherZ",
-    "Fisher's z test of partial correlations",
-    "Fisher 1924",
-    kinds=(CONTINUOUS,),
-)
-CI_TESTS.add(
-    "dg",
-    "f2sl.stats.tests.mixed:DegenerateGaussian",
-    "likelihood-ratio test of numbers and states' indicators",
-    "Andrews, Ramsey and Cooper 2019",
-    kinds=(MIXED,),
-)
-CI_TESTS.add(
-    "cg",
-    "f2sl.stats.tests.mixed:ConditionalGaussian",
-    "likelihood-ratio test of numbers that are normal given the states",
-    "Andrews, Ramsey and Cooper 2018",
-    kinds=(MIXED,),
+CI_TESTS.add_all(
+    "f2sl.stats.tests",
+    """
+g2        g2:G2                         kinds=discrete  Wilks 1938
+    likelihood-ratio test on contingency tables
+x2        g2:X2                         kinds=discrete  Pearson 1900
+    Pearson's chi-squared test on contingency tables
+fisher-z  fisher_z:FisherZ              kinds=continuous  Fisher 1924
+    Fisher's z test of partial correlations
+dg        mixed:DegenerateGaussian      kinds=mixed  Andrews, Ramsey and Cooper 2019
+    likelihood-ratio test of numbers and states' indicators
+cg        mixed:ConditionalGaussian     kinds=mixed  Andrews, Ramsey and Cooper 2018
+    likelihood-ratio test of numbers that are normal given the states
+""",
 )
 
 SCORES = Registry("score", "f2sl.stats.scores.base:Score")
-SCORES.add(
-    "bdeu",
-    "f2sl.stats.scores.tables:BDeu",
-    "marginal likelihood under Dirichlet priors that equivalent networks share",
-    "Heckerman, Geiger and Chickering 1995",
-    kinds=(DISCRETE,),
-    sets=True,
-)
-SCORES.add(
-    "bds",
-    "f2sl.stats.scores.tables:BDs",
-    "marginal likelihood under Dirichlet priors over the parents' configurations that occur",
-    "Scutari 2016",
-    kinds=(DISCRETE,),
-)
-SCORES.add(
-    "k2",
-    "f2sl.stats.scores.tables:K2",
-    "marginal likelihood under uniform Dirichlet priors",
-    "Cooper and Herskovits 1992",
-    kinds=(DISCRETE,),
-)
-SCORES.add(
-    "bic",
-    "f2sl.stats.scores.tables:BIC",
-    "maximum log likelihood less log(N) / 2 for each parameter",
-    "Schwarz 1978",
-    kinds=(DISCRETE,),
-    sets=True,
-)
-SCORES.add(
-    "aic",
-    "f2sl.stats.scores.tables:AIC",
-    "maximum log likelihood less 1 for each parameter",
-    "Akaike 1974",
-    kinds=(DISCRETE,),
-)
-SCORES.add(
-    "bge",
-    "f2sl.stats.scores.gaussian:BGe",
-    "marginal likelihood under a normal-Wishart prior",
-    "Geiger and Heckerman 2002; Kuipers, Moffa and Heckerman 2014",
-    kinds=(CONTINUOUS,),
-)
-SCORES.add(
-    "bic-g",
-    "f2sl.stats.scores.gaussian:GaussianBIC",
-    "maximum log likelihood of linear Gaussian families less log(N) / 2 for each parameter",
-    "Schwarz 1978",
-    kinds=(CONTINUOUS,),
-)
-SCORES.add(
-    "dg-bic",
-    "f2sl.stats.scores.mixed:DegenerateGaussianBIC",
-    "maximum log likelihood of numbers and states' indicators, less log(N) / 2 for each parameter",
-    "Andrews, Ramsey and Cooper 2019",
-    kinds=(MIXED,),
-)
-SCORES.add(
-    "cg-bic",
-    "f2sl.stats.scores.mixed:ConditionalGaussianBIC",
-    "maximum log likelihood of numbers that are normal given the states, less log(N) / 2 for each parameter",
-    "Andrews, Ramsey and Cooper 2018",
-    kinds=(MIXED,),
+SCORES.add_all(
+    "f2sl.stats.scores",
+    """
+bdeu      tables:BDeu                   kinds=discrete sets=yes  Heckerman, Geiger and Chickering 1995
+    marginal likelihood under Dirichlet priors that equivalent networks share
+bds       tables:BDs                    kinds=discrete  Scutari 2016
+    marginal likelihood under Dirichlet priors over the parents' configurations that occur
+k2        tables:K2                     kinds=discrete  Cooper and Herskovits 1992
+    marginal likelihood under uniform Dirichlet priors
+bic       tables:BIC                    kinds=discrete sets=yes  Schwarz 1978
+    maximum log likelihood less log(N) / 2 for each parameter
+aic       tables:AIC                    kinds=discrete  Akaike 1974
+    maximum log likelihood less 1 for each parameter
+bge  gaussian:BGe  kinds=continuous  Geiger and Heckerman 2002; Kuipers, Moffa and Heckerman 2014
+    marginal likelihood under a normal-Wishart prior
+bic-g     gaussian:GaussianBIC          kinds=continuous  Schwarz 1978
+    maximum log likelihood of linear Gaussian families less log(N) / 2 for each parameter
+dg-bic    mixed:DegenerateGaussianBIC   kinds=mixed  Andrews, Ramsey and Cooper 2019
+    maximum log likelihood of numbers and states' indicators, less log(N) / 2 for each parameter
+cg-bic    mixed:ConditionalGaussianBIC  kinds=mixed  Andrews, Ramsey and Cooper 2018
+    maximum log likelihood of numbers that are normal given the states, less log(N) / 2 for each parameter
+""",
 )
 
 MEASURES = Registry("measure", "f2sl.stats.measures.base:Measure")

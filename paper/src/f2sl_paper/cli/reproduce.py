@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from f2sl._notes import Use
+from f2sl._options import flag_of
 from f2sl._threads import note_of_jobs
 from f2sl.cli.errors import PartlyFailed
 from f2sl.cli.interrupts import interrupts
-from f2sl.cli.options import OUTPUT, Silent, in_terms_of_flags
+from f2sl.cli.options import FLAGS, OUTPUT, Silent
 from f2sl.cli.output import count
 from f2sl.cli.program import examples
 from f2sl.errors import OptionError, printable
@@ -27,6 +29,7 @@ EXAMPLES = examples(
     "f2sl reproduce --out results --data folder-of-zip-files",
     "f2sl reproduce --out results --networks mildew,munin --algorithms f2sl-c,mmhc --sizes 500 --jobs 2",
 )
+FLAGS.update((name, flag_of(name)) for name in ("networks", "algorithms", "sizes", "sets", "memory_limit"))
 UNITS_OF_MEMORY = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 TOLD = {
     "done": "done",
@@ -112,29 +115,28 @@ def reproduce(
     Results are in FOLDER/results.sqlite. Failed experiments are repeated, and so are those that exceeded a
     limit if the limit is higher now.
     """
-    with in_terms_of_flags():
-        if out is None:
-            raise OptionError("no folder for the results: give --out FOLDER")
-        chosen_sizes = None if sizes is None else [_whole(text) for text in _listed(sizes)]
-        memory = None if memory_limit is None else parse_bytes(memory_limit)
-        from f2sl_paper import reproduce as run
-        from f2sl_paper.cli.run_display import run_display
+    if out is None:
+        raise OptionError("no folder for the results: give --out FOLDER")
+    chosen_sizes = None if sizes is None else [_whole(text) for text in _listed(sizes)]
+    memory = None if memory_limit is None else parse_bytes(memory_limit)
+    from f2sl_paper import reproduce as run
+    from f2sl_paper.cli.run_display import run_display
 
-        interrupts.keeping(f"finished results are in {printable(out)}; the same command continues")
-        with run_display(quiet) as watch:
-            summary = run(
-                out,
-                quick=quick,
-                data=data,
-                networks=None if networks is None else _listed(networks),
-                algorithms=None if algorithms is None else _listed(algorithms),
-                sizes=chosen_sizes,
-                sets=sets,
-                time_limit=time_limit,
-                memory_limit=memory,
-                jobs=jobs,
-                watch=watch,
-            )
+    interrupts.keeping(f"finished results are in {printable(out)}; the same command continues")
+    with run_display(quiet) as watch:
+        summary = run(
+            out,
+            quick=quick,
+            data=data,
+            networks=None if networks is None else _listed(networks),
+            algorithms=None if algorithms is None else _listed(algorithms),
+            sizes=chosen_sizes,
+            sets=sets,
+            time_limit=time_limit,
+            memory_limit=memory,
+            jobs=jobs,
+            watch=watch,
+        )
     if not quiet:
         for note in note_of_jobs(jobs, "learners at a time"):
             print(note)
@@ -156,7 +158,7 @@ def parse_bytes(text: str) -> int:
     """
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     if match is None:
-        raise OptionError(f"memory_limit must be an amount such as 512M or 4G, not {text!r}")
+        raise OptionError(Use("memory_limit"), f" must be an amount such as 512M or 4G, not {text!r}")
     return int(float(match[1]) * UNITS_OF_MEMORY[match[2].upper()])
 
 
@@ -168,7 +170,7 @@ def _whole(text: str) -> int:
     try:
         return int(text)
     except ValueError:
-        raise OptionError(f"sizes must be whole numbers separated by commas, not {text!r}") from None
+        raise OptionError(Use("sizes"), f" must be whole numbers separated by commas, not {text!r}") from None
 
 
 def _show(summary: Summary) -> None:

@@ -25,6 +25,7 @@ from itertools import count, islice
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
+from f2sl._notes import Use
 from f2sl._version import __version__
 from f2sl.errors import ClusterError, OptionError
 
@@ -78,14 +79,15 @@ class Cluster:
         try:
             import distributed
         except ImportError as error:
-            raise OptionError(
-                f'engine="dask" needs Dask, which cannot be imported ({error}): pip install "f2sl[cluster]"'
-            ) from None
+            needs = f' needs Dask, which cannot be imported ({error}): pip install "f2sl[cluster]"'
+            raise OptionError(Use("engine", "dask"), needs) from None
         if isinstance(scheduler, distributed.Client):
             if scheduler.asynchronous:
-                raise OptionError("scheduler: the client is asynchronous; pass one with asynchronous=False")
+                raise OptionError(
+                    Use("scheduler"), ": the client is asynchronous; pass one with asynchronous=False"
+                )
             if scheduler.status != "running":
-                raise ClusterError("scheduler: the client is not connected; make a new one")
+                raise ClusterError(Use("scheduler"), ": the client is not connected; make a new one")
             cluster = cls(scheduler, str(scheduler.scheduler.address), ExitStack())
         elif scheduler is None:
             cluster = cls._local(distributed, n_workers, memory)
@@ -94,8 +96,8 @@ class Cluster:
             cluster = cls(own.enter_context(_client(distributed, scheduler, scheduler)), scheduler, own)
         else:
             raise OptionError(
-                "scheduler takes an address such as tcp://host:8786, or a dask.distributed.Client, "
-                f"not {scheduler!r}"
+                Use("scheduler"),
+                f" takes an address such as tcp://host:8786, or a dask.distributed.Client, not {scheduler!r}",
             )
         try:
             cluster._wait_for_workers(CONNECT_SECONDS)

@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from f2sl._notes import Use
 from f2sl.data.formats.base import first_line
 from f2sl.data.values import TextOptions
 from f2sl.errors import DataError
@@ -115,9 +116,8 @@ class ChangedText(io.RawIOBase):
                 try:
                     more = self._decoder.decode(more, at_end).encode()
                 except UnicodeError as error:
-                    raise DataError(
-                        f"the text cannot be decoded ({first_line(error)}); try another encoding="
-                    ) from None
+                    message = f"the text cannot be decoded ({first_line(error)}); try another "
+                    raise DataError(message, Use("encoding", ...)) from None
             lines, end, self._rest = (self._rest + more).rpartition(b"\n")
             if at_end:
                 lines, end, self._rest = lines + end + self._rest, b"", b""

@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.csv as arrow_csv
 import pyarrow.types as pt
 
+from f2sl._notes import Use
 from f2sl.data.formats.base import (
     BYTES_OF_CELL,
     REMARKS,
@@ -295,11 +296,12 @@ def _no_csv(file: DataFile, failure: BaseException | None) -> DataError:
             for line, fields in rows:
                 if len(fields) != len(first):
                     marks = [mark for mark in COMMENTS for row in (first, fields) if row[0].startswith(mark)]
-                    skip = f'; comment="{marks[0]}" skips lines that begin so' if marks else ""
+                    skip = ("; ", Use("comment", marks[0]), " skips lines that begin so") if marks else ()
                     return DataError(
                         f"{file.location}: line {line} has {len(fields)} columns, but {len(first)} are "
                         "expected "
-                        f"(delimiter {delimiter!r}){skip}"
+                        f"(delimiter {delimiter!r})",
+                        *skip,
                     )
         except csv.Error as error:
             return DataError(f"{file.location}: not a readable CSV ({first_line(error)})")
@@ -308,13 +310,13 @@ def _no_csv(file: DataFile, failure: BaseException | None) -> DataError:
 
 def _check_encoding(file: DataFile, schema: pa.Schema) -> None:
     """Raise an error for text that is not UTF-8, which PyArrow silently returns as bytes."""
-    advice = 'try encoding="latin-1", or save the file as UTF-8'
+    advice = "; try ", Use("encoding", "latin-1"), ", or save the file as UTF-8"
     try:
         names = schema.names
     except UnicodeDecodeError as error:
-        raise FileError(
-            f"{file.location}: the header is not encoded as UTF-8 ({first_line(error)}); {advice}"
-        ) from None
+        header = f"{file.location}: the header is not encoded as UTF-8 ({first_line(error)})"
+        raise FileError(header, *advice) from None
     for name, dtype in zip(names, schema.types, strict=True):
         if pt.is_binary(dtype):
-            raise FileError(f"{file.location}: the text of column {name!r} is not encoded as UTF-8; {advice}")
+            text = f"{file.location}: the text of column {name!r} is not encoded as UTF-8"
+            raise FileError(text, *advice, columns=[name])

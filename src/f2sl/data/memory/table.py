@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from f2sl._arrays import Floats, Integers
 from f2sl._constants import AUTO
+from f2sl._notes import Note
 from f2sl._threads import Threads
 from f2sl.data.column import CONTINUOUS, DISCRETE, MAX_STATES, Column, codes_of, positions_of
 from f2sl.data.table import Arrays, Block, Ends, Summand, Table, WholeColumn
@@ -59,7 +60,7 @@ class MemoryTable(Table):
     columns: tuple[Column, ...]
     codes: npt.NDArray[Any]
     numbers: Floats
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     transform: str = AUTO
 
     @classmethod
@@ -68,7 +69,7 @@ class MemoryTable(Table):
         names: Sequence[str],
         states: Sequence[tuple[object, ...]],
         codes: npt.ArrayLike,
-        notes: tuple[str, ...] = (),
+        notes: tuple[Note, ...] = (),
     ) -> MemoryTable:
         """Return a discrete table from codes, one row for each column."""
         found = np.asarray(codes)
@@ -82,7 +83,7 @@ class MemoryTable(Table):
 
     @classmethod
     def of_numbers(
-        cls, names: Sequence[str], numbers: npt.ArrayLike, notes: tuple[str, ...] = ()
+        cls, names: Sequence[str], numbers: npt.ArrayLike, notes: tuple[Note, ...] = ()
     ) -> MemoryTable:
         """Return a continuous table, one row for each column.
 

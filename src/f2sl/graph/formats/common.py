@@ -25,7 +25,7 @@ class FormatError(Exception):
 
     def __init__(self, message: str, line: int = 0) -> None:
         super().__init__(message)
-        self.line = line
+        self.message, self.line = message, line
 
 
 def read_file(path: str | PathLike[str], read: Callable[[bytes], Content]) -> Content:
@@ -46,7 +46,7 @@ def read_file(path: str | PathLike[str], read: Callable[[bytes], Content]) -> Co
         return read(content)
     except FormatError as error:
         where = f"{path}, line {error.line}" if error.line else f"{path}"
-        raise FileError(f"{where}: {error}") from None
+        raise FileError(f"{where}: ", error.message) from None
     except GraphError as error:
         raise GraphError(f"{path}: {error}") from None
 

@@ -209,7 +209,7 @@ def knowledge_of(file: Mapping[str, Any]) -> Knowledge | None:
     try:
         return Knowledge(**given)
     except OptionError as error:
-        raise FormatError(str(error)) from None
+        raise FormatError(error.note) from None
 
 
 def read_as_of(file: Mapping[str, Any]) -> dict[str, str | tuple[str, ...]] | None:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
 from f2sl._estimator import Estimator
+from f2sl._notes import Note, Use
 from f2sl._options import option
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
@@ -45,7 +46,7 @@ class Neighborhood:
     n_tests: int = 0
     n_inconclusive: int = 0
     complete: bool = True
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @classmethod
     def ranked(
@@ -80,7 +81,7 @@ class Neighborhoods:
     n_tests: int = 0
     n_inconclusive: int = 0
     finished: NDArray[np.bool_] | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -152,7 +153,8 @@ def check_required_parents(learner: Any, rules: Constraints, names: Sequence[str
     numbers = np.bincount(rules.required[:, 1], minlength=len(names))
     if most is not None and numbers.max(initial=0) > most:
         named = ", ".join(f"{names[v]!r} ({numbers[v]})" for v in np.flatnonzero(numbers > most).tolist())
-        raise OptionError(f"max_parents is {most}, but the knowledge requires more parents of {named}")
+        requires = f" is {most}, but the knowledge requires more parents of {named}"
+        raise OptionError(Use("max_parents"), requires)
 
 
 def mutual(sets: Neighborhoods) -> Neighborhoods:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from f2sl._arrays import Integers
 from f2sl._deadline import Deadline, TimeUp, current
+from f2sl._notes import Note, Use
 from f2sl._options import option, whole
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
@@ -196,19 +197,17 @@ class Run:
         notes = self.notes(f"with {done.sum():,} of {self.n:,} variables finished")
         return replace(flat, finished=done, notes=notes)
 
-    def notes(self, how_far: str) -> tuple[str, ...]:
+    def notes(self, how_far: str) -> tuple[Note, ...]:
         """Return notes for the user about the run."""
         notes = []
         if self.interrupted:
-            notes.append(f"incomplete: interrupted {how_far}")
+            notes.append(Note("incomplete", f"incomplete: interrupted {how_far}", interrupted=True))
         elif self.out_of_time:
-            notes.append(
-                f"incomplete: the time limit of {self.deadline.seconds:g} s ended the search {how_far}"
-            )
+            limit = f"the time limit of {self.deadline.seconds:g} s ended the search {how_far}"
+            notes.append(Note("incomplete", f"incomplete: {limit}", interrupted=False))
         climbed, exact = self.grower.n_climbed, self.grower.n_exact
         if climbed:
-            notes.append(
-                f"{climbed:,} of {climbed + exact:,} networks had more than {self.grower.max_exact} "
-                "variables (max_exact): hill climbing took the place of the exact search"
-            )
+            large = f"{climbed:,} of {climbed + exact:,} networks had more than {self.grower.max_exact} "
+            instead = "): hill climbing took the place of the exact search"
+            notes.append(Note("hill-climbing", large, "variables (", Use("max_exact"), instead))
         return tuple(notes)

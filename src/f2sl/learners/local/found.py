@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from f2sl._notes import Note
 from f2sl.learners.local.base import Neighborhood, Neighborhoods
 
 
@@ -23,7 +24,7 @@ class FoundSet(dict[str, float]):
         Number of independence tests, and of inconclusive ones.
     complete : bool
         True if the search finished before the time limit.
-    notes : tuple of str
+    notes : tuple of Note
         Notes for the user on the search.
     """
 
@@ -34,7 +35,7 @@ class FoundSet(dict[str, float]):
         self.n_tests = 0
         self.n_inconclusive = 0
         self.complete = True
-        self.notes: tuple[str, ...] = ()
+        self.notes: tuple[Note, ...] = ()
 
     @classmethod
     def of(cls, found: Neighborhood, target: int, names: tuple[str, ...]) -> FoundSet:
@@ -56,14 +57,14 @@ class FoundSets(dict[str, FoundSet]):
         Number of all independence tests, and of inconclusive ones.
     complete : bool
         True if all searches finished.
-    notes : tuple of str
+    notes : tuple of Note
         Notes for the user on the searches.
     """
 
     n_tests: int
     n_inconclusive: int
     complete: bool
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     @classmethod
     def of(cls, found: Neighborhoods, names: tuple[str, ...], order: Iterable[str]) -> FoundSets:

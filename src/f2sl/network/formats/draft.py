@@ -153,7 +153,7 @@ class Draft:
                 graph, states, tables, equations=equations, parents=parents, name=self.name or ""
             )
         except F2SLError as error:
-            raise FormatError(str(error)) from None
+            raise FormatError(error.note) from None
         return network if states else GaussianNetwork._of(network)
 
     def _equation(self, child: str, block: Block) -> Equation:
@@ -242,7 +242,7 @@ class Draft:
         try:
             check_size(child, shape)
         except DataError as error:
-            self.fail(str(error), block.offset)
+            self.fail(error.note, block.offset)
         # A few lines with many parents must not ask for more memory than there is. Without a default all
         # numbers stand in the file, which limits them.
         if block.default is not None:

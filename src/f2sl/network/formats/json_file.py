@@ -88,5 +88,5 @@ def read(content: bytes) -> BayesianNetwork:
             name=given.get("name", ""),
         )
     except F2SLError as error:
-        raise FormatError(str(error)) from None
+        raise FormatError(error.note) from None
     return network if states else GaussianNetwork._of(network)

@@ -37,6 +37,7 @@ from torch import Tensor
 
 from f2sl._arrays import Mask
 from f2sl._deadline import Deadline
+from f2sl._notes import Use
 from f2sl.errors import OptionError
 from f2sl.search.deep.curves import Curves
 
@@ -233,8 +234,10 @@ class Training:
             self.loss = total.item() / n_rows
             if not math.isfinite(self.loss):
                 raise OptionError(
-                    f"the training diverged: learning_rate {settings.learning_rate:g} is too large for these "
-                    "data; use a smaller one, or standardize=True"
+                    "the training diverged: ",
+                    Use("learning_rate"),
+                    f" {settings.learning_rate:g} is too large for these data; use a smaller one, or ",
+                    Use("standardize", True),
                 )
 
 
