@@ -25,7 +25,7 @@ def collected(parts):
     for part in parts:
         for a, d, members in part:
             collect.add(np.array([a]), np.array([d]), np.array([members], np.int64).reshape(1, -1))
-        collect.resolve_auto()
+        collect.end_part()
     return collect.finish()
 
 

@@ -119,7 +119,7 @@ def find_v_structures(
                 is_collider[found] = True
                 advance(share * part)
             colliders.append(triples[is_collider])
-            separated.resolve_auto()
+            separated.end_part()
     return VStructures(np.concatenate(colliders), separated.finish())
 
 

@@ -118,7 +118,7 @@ class Collected:
         """Add the rows of `given` as separating sets of the pairs (a, d)."""
         self._new.append((a * self._n + d, given))
 
-    def resolve_auto(self) -> None:
+    def end_part(self) -> None:
         """Finish the pairs added so far; pairs added later follow in the order."""
         if not self._new:
             return
@@ -133,7 +133,7 @@ class Collected:
 
     def finish(self) -> SeparatingSets[int]:
         """Return all sets."""
-        self.resolve_auto()
+        self.end_part()
         start = np.concatenate([[0], np.cumsum(np.concatenate(self._sizes))])
         keys, members = np.concatenate(self._keys), np.concatenate(self._members)
         return SeparatingSets(range(self._n), keys, start, members)
