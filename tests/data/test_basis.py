@@ -3,12 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from f2sl.data.stream.table import StreamTable
 
 import f2sl
 from f2sl.data.mixed import basis
 from f2sl.data.mixed.basis import KNOTS
 from f2sl.data.mixed.engine import MixedEngine
+from f2sl.data.stream import StreamTable
 from mixed_tools import mixed_table
 
 KINDS = ["continuous", "continuous", "continuous", "discrete"]

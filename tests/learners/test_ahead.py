@@ -188,15 +188,15 @@ def test_how_far_a_first_run_is(monkeypatch):
     assert found.how_far()[1] == len(needed("F2SLh"))
 
 
-@pytest.mark.parametrize("place", ["file", "file/within"])
-def test_a_cache_folder_that_cannot_be_used_is_not_an_empty_one(tmp_path, monkeypatch, place):
+@pytest.mark.parametrize("folder", ["file", "file/within"])
+def test_a_cache_folder_that_cannot_be_used_is_not_an_empty_one(tmp_path, monkeypatch, folder):
     """Numba then uses the next folder it knows, which may hold all that is needed."""
     own = tmp_path / "f2sl" / "data" / "memory" / "__pycache__"
     own.mkdir(parents=True)
     monkeypatch.setattr(_ahead, "__file__", str(tmp_path / "f2sl" / "_ahead.py"))
     monkeypatch.delenv("NUMBA_DISABLE_JIT", raising=False)
     (tmp_path / "file").touch()
-    for given in (tmp_path / "folder" / "new", tmp_path / place):
+    for given in (tmp_path / "folder" / "new", tmp_path / folder):
         monkeypatch.setenv("NUMBA_CACHE_DIR", str(given))
         assert _ahead.nothing_compiled()
     (own / "kernels.nbi").touch()

@@ -345,8 +345,8 @@ class TestByName:
         options += ["--threshold", "0.2", "--h-tol", "1e-4", "--max-iter", "2", "--epochs", "2"]
         assert main(["learn", path, "-a", "dag-gnn", *options, "--standardize"]) == 0
         assert (
-            "by dag-gnn --hidden 8 --epochs 2 --batch-size 50 --learning-rate 0.01 --tau 0.1 --max-iter 2 "
-            "--h-tol 0.0001 --threshold 0.2 --random-state 3 --standardize\n"
+            "by dag-gnn --threshold 0.2 --standardize --hidden 8 --epochs 2 --batch-size 50 "
+            "--learning-rate 0.01 --tau 0.1 --max-iter 2 --h-tol 0.0001 --random-state 3\n"
         ) in capsys.readouterr().out
         assert main(["learn", path, "-a", "dag-gnn", "--batch-size", "0"]) == 2
         assert "--batch-size must be a whole number of at least 1" in capsys.readouterr().err

@@ -58,7 +58,7 @@ def test_these_are_all_bundled_networks_up_to_80_variables():
     assert sorted(small) == sorted(NETWORKS)
 
 
-@pytest.mark.parametrize(("place", "learner"), list(enumerate([*PC, *BLANKET])))
+@pytest.mark.parametrize(("position", "learner"), list(enumerate([*PC, *BLANKET])))
 def test_dags_of_four_nodes(position, learner):
     """A third of them all, with another first one for each learner: of each shape there are several."""
     for arrows in list(naive.all_dags(4))[position % 3 :: 3]:

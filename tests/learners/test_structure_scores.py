@@ -283,7 +283,7 @@ def test_the_command_line_learns_the_same(algorithm, alarm, tmp_path):
     assert load_graph(out) == model.graph_
     assert told["complete"] is True
     printed = learned("learn", csv, "--algorithm", algorithm, "--max-exact", 3, "--max-parents", 2)
-    assert "networks had more than 3 variables (max_exact)" in printed
+    assert "networks had more than 3 variables (--max-exact)" in printed
     assert "INCOMPLETE" not in printed
 
 

@@ -36,7 +36,7 @@ CREATE TABLE networks (
 );
 CREATE TABLE units (
     network TEXT, rows INTEGER, data_set INTEGER, learner TEXT, setting TEXT,
-    source TEXT NOT NULL, seed INTEGER, state TEXT NOT NULL, seconds REAL, peak_bytes INTEGER,
+    source TEXT NOT NULL, random_state INTEGER, state TEXT NOT NULL, seconds REAL, peak_bytes INTEGER,
     time_limit REAL, memory_limit INTEGER, message TEXT NOT NULL, measures TEXT,
     run INTEGER NOT NULL REFERENCES runs (id),
     PRIMARY KEY (network, rows, data_set, learner, setting)
