@@ -240,7 +240,7 @@ class Explainer:
             if isinstance(self.model, F2SLh) and self.near is not None:
                 yield from self._joined(a, b)
             return
-        most = (self.local or self.model).max_cond_vars
+        most = getattr(self.local or self.model, "max_cond_vars", None)
         evidence = self._largest_p(self._test, low, high, around, most)
         if evidence is None:
             yield Reason("test", "all tests of it were inconclusive (too few samples)")
