@@ -83,3 +83,27 @@ def test_no_graph_scores_above_the_likelihood_of_the_complete_one(random_state, 
         parameters = sizes * (sizes + 3) / 2  # means and covariances
         likelihood = total(set(pairs)) + 0.5 * math.log(engine.n_rows) * parameters
         assert total(kept) <= likelihood + 1e-6
+
+
+def test_a_column_that_is_always_the_same_moves_no_other():
+    """It has no column in the matrix; all others have one, so that only it tells variables from columns."""
+    rng = np.random.default_rng(3)
+    cause = rng.random(400) < 0.5
+    effect = 2.0 * cause + rng.normal(size=400)
+    frame = pd.DataFrame(
+        {
+            "b cause": np.where(cause, "yes", "no"),
+            "c effect": effect,
+            "d further": effect + rng.normal(size=400),
+            "e apart": rng.normal(size=400),
+            "f other": np.where(rng.random(400) < 0.5, "yes", "no"),
+        }
+    )
+    expected = f2sl.learn(frame)
+    found = f2sl.learn(frame.assign(**{"a same": "same"}))
+    assert {frozenset(edge) for edge in expected.graph_.skeleton().undirected_edges} == {
+        frozenset(("b cause", "c effect")),
+        frozenset(("c effect", "d further")),
+    }
+    assert set(found.graph_.skeleton().undirected_edges) == set(expected.graph_.skeleton().undirected_edges)
+    assert found.graph_.adjacent("a same") == []

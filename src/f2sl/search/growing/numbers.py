@@ -121,8 +121,10 @@ class _Search:
         self._deadline = deadline or Deadline(None)
         self._keeps = deadline is not None
         self.n = len(problem.rule)
-        self.widest = int(np.diff(problem.first).max(initial=1))
-        self._wide = problem.first if self.widest > 1 else None
+        widths = np.diff(problem.first)
+        self.widest = int(widths.max(initial=1))
+        # A variable that is always the same has no column, so that those behind it have other numbers.
+        self._wide = problem.first if (widths != 1).any() else None
         self._allocate(FIRST_CAPACITY)
 
     def _allocate(self, size: int) -> None:
@@ -135,7 +137,7 @@ class _Search:
             len(self._problem.matrix),
         )
         # One of `FIRST_CAPACITY` parents is of the widest.
-        c = max(1, min(m if w == 1 else size + size // FIRST_CAPACITY * (w - 1), x))
+        c = max(1, min(m if self._wide is None else size + size // FIRST_CAPACITY * (w - 1), x))
         self._families = Families(
             n_parents=np.zeros((3, n), np.int64),
             n_columns=np.zeros((3, n), np.int64),
@@ -165,7 +167,7 @@ class _Search:
             scratch=np.zeros((w, w + 1)),
             inverse=np.zeros((w, c)),
             taken=np.zeros(n, np.bool_),
-            refused=np.zeros((n if w > 1 else 0, n), np.int64),
+            refused=np.zeros((0 if self._wide is None else n, n), np.int64),
             work=np.zeros(2, np.int64),
         )
 
