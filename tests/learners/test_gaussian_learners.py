@@ -224,12 +224,12 @@ class TestBadInput:
         assert f2sl.TC().fit(frame[:8]).n_rows_ == 8
 
     def test_tc_does_not_cut(self, frame, path):
-        with pytest.raises(OptionError, match="bins cuts real numbers into states"):
+        with pytest.raises(OptionError, match="bins cuts continuous columns into states"):
             f2sl.learn(frame, algorithm="tc", bins=3)
-        with pytest.raises(OptionError, match="bins cuts real numbers into states"):
+        with pytest.raises(OptionError, match="bins cuts continuous columns into states"):
             f2sl.learn_mb(frame, algorithm="tc", bins=3)
         assert (
-            "--bins cuts real numbers into states"
+            "--bins cuts continuous columns into states"
             in command("learn", path, "--algorithm", "tc", "--bins", "3").stderr
         )
 
@@ -274,7 +274,7 @@ def test_the_order_of_rows_and_columns_and_threads_do_not_matter(learner, random
 class TestCommandLine:
     def test_learn(self, path):
         shown = learned("learn", path)
-        assert "6 variables of real numbers" in shown
+        assert "6 variables, all continuous" in shown
         assert "read as continuous" in shown
         assert "Learned  by f2sl-h\n" in shown  # no option differs from its default
         assert "r^2" in shown

@@ -71,8 +71,8 @@ def test_all_that_is_wrong_is_said_at_once():
     with pytest.raises(OptionError) as caught:
         f2sl.F2SLc(alpha=2, ties="both", n_jobs=0).fit({"a": [0, 1], "b": [0, 1]})
     assert str(caught.value) == (
-        "alpha must be a number between 0 and 1 (both excluded), not 2; "
         "ties must be one of 'drop', 'keep', not 'both'; "
+        "alpha must be a number between 0 and 1 (both excluded), not 2; "
         "n_jobs must be a whole number other than 0 (all cores if left out), not 0"
     )
 
