@@ -136,12 +136,12 @@ def _documented(cls: Any, text: str, fields: list[inspect.Parameter]) -> str:
     for field in fields:
         known = CATALOGUE.get(field.name) or Option(field.name, anything)
         lines += known.documented(field.annotation, field.default)
-    message: dict[str, str] = {}
+    entries: dict[str, str] = {}
     for base in cls.__mro__:
         new = vars(base).get("_attributes", {})
-        message |= {name: entry for name, entry in new.items() if name not in message}
-    if message:
-        lines += ["", "Attributes", "----------", *dict.fromkeys(message.values())]
+        entries |= {name: entry for name, entry in new.items() if name not in entries}
+    if entries:
+        lines += ["", "Attributes", "----------", *dict.fromkeys(entries.values())]
     sections = [text.find(f"\n\n{name}\n---") for name in ("Notes", "Examples")]
     position = min((at for at in sections if at >= 0), default=len(text))
     return f"{text[:position]}\n\n" + "\n".join(lines) + text[position:]
@@ -151,8 +151,8 @@ def _without_attributes(text: str) -> tuple[str, dict[str, str]]:
     """Remove the section on attributes from a docstring; return also the entry of each attribute."""
     before, heading, rest = text.partition("\n\nAttributes\n----------\n")
     section, blank, after = rest.partition("\n\n")
-    message: dict[str, str] = {}
+    entries: dict[str, str] = {}
     for entry in re.split(r"\n(?=\S)", section) if heading else ():
         names = entry.split("\n")[0].partition(" : ")[0]
-        message |= dict.fromkeys(names.split(", "), entry)
-    return before + blank + after, message
+        entries |= dict.fromkeys(names.split(", "), entry)
+    return before + blank + after, entries

@@ -259,8 +259,9 @@ _RELEVANCE = (
         metavar="NUMBER or auto",
     ).says(
         "Relevance threshold: pairs at or below it are treated as unrelated; auto keeps significant pairs.",
-        'The measure is symmetrical uncertainty, or the squared correlation of numbers. "auto" keeps the '
-        "pairs that a test (G2, or Fisher's z) finds related at a false discovery rate of 0.05.",
+        "The measure is symmetrical uncertainty, or the squared correlation of continuous variables. "
+        '"auto" keeps the pairs that a test (G2, or Fisher\'s z) finds related at a false discovery rate '
+        "of 0.05.",
     ),
     Option("relevance", any_of("fdr", "bonferroni"), "fdr", LEARN_AND_PC).says(
         "Correction for multiple tests when selecting related pairs: fdr or bonferroni.",
@@ -270,26 +271,27 @@ _RELEVANCE = (
     Option("k", _at_least_1, 5, LEARN_AND_PC).says("Number of variables to select."),
     Option("measure", anything, "auto", LEARN_AND_PC, metavar="NAME").says(
         "Measure of how strongly two variables are related.",
-        '"su" or "mi" for states, "r2", "correlation" or "mi" for numbers, "information" for any. The '
-        'default "auto" is symmetrical uncertainty, the squared correlation, or information for both.',
+        '"su" or "mi" for discrete columns, "r2", "correlation" or "mi" for continuous ones, '
+        '"information" for any. The default "auto" is symmetrical uncertainty, the squared correlation, '
+        "or information for both.",
     ),
     Option("ties", any_of("drop", "keep"), "drop", ALL_COMMANDS).says(
-        "If another variable explains a link equally well: drop the link (drop) or keep it (keep).",
+        "If another variable explains an edge equally well: drop the edge (drop) or keep it (keep).",
         "FCBF drops a variable that is exactly as close to a stronger one as to the target (Yu and Liu "
         "2004), or keeps it (the F2SL paper's strict >). If several networks are best, learners that score "
-        "networks take one with the fewest links to the target (drop) or the most (keep).",
+        "networks take one with the fewest edges at the target (drop) or the most (keep).",
     ),
     Option("clean_up", whole, 0, LEARN_AND_PC).says(
         "Drop a candidate that is clearly independent (p above 0.5) given up to this many other candidates.",
-        "0 for no clean-up. F2SL-h cleans up with 2 on tables of up to 800 columns with states.",
+        "0 for no clean-up. F2SL-h cleans up with 2 on tables of up to 800 columns, some of them discrete.",
     ),
 )
 _TESTS = (
     Option("alpha", fraction, 0.01, ALL_COMMANDS).says("Significance level of the independence tests."),
     Option("ci_test", anything, "auto", ALL_COMMANDS, metavar="NAME").says(
         "Independence test.",
-        '"g2" or "x2" for states, "fisher-z" for numbers, "dg" or "cg" for both together. '
-        'The default "auto" is G2 for states, Fisher\'s z for numbers, and dg for both together.',
+        '"g2" or "x2" for discrete columns, "fisher-z" for continuous ones, "dg" or "cg" for mixed tables. '
+        'The default "auto" is G2 for discrete, Fisher\'s z for continuous and dg for mixed tables.',
     ),
     Option("max_cond_vars", whole, 3, ALL_COMMANDS, optional=True).says(
         "Largest conditioning set to try.", "None for no limit other than the number of samples."
@@ -308,18 +310,18 @@ _LINKS = (
         "Options that both learners have take the values of this learner, unless they are given here.",
     ),
     Option("symmetry", any_of("and", "or"), "and", ALL_COMMANDS).says(
-        "Keep a link if both ends find each other (and), or if one end does (or; for pc and mb: none)."
+        "Keep an edge if both ends find each other (and), or if one end does (or; for pc and mb: none)."
     ),
     Option("orient", any_of("ci", "score"), "ci").says("Orient edges by independence tests (ci) or a score."),
-    Option("skeleton_only", flag, False).says("Find which variables are linked, but orient no edges."),
+    Option("skeleton_only", flag, False).says("Find the edges, but orient none."),
     Option("start", anything).says("Variable from which the graph grows; drawn at random by default."),
 )
 _SEARCHES = (
     Option("score", anything, "auto", ALL_COMMANDS, metavar="NAME").says(
         "Score to maximise; learners by best networks take only bdeu and bic.",
-        '"bds", "k2" and "aic" for states, "bge" and "bic-g" for numbers, "dg-bic" and "cg-bic" for '
-        'both. The default "auto" is BDeu for states (F2SL-h: BDs), BGe for numbers (F2SL-h and BOSS: BIC), '
-        "and dg-bic for both.",
+        '"bds", "k2" and "aic" for discrete tables, "bge" and "bic-g" for continuous ones, "dg-bic" '
+        'and "cg-bic" for mixed ones. The default "auto" is BDeu for discrete tables (F2SL-h: BDs), BGe for '
+        "continuous ones (F2SL-h and BOSS: BIC), and dg-bic for mixed ones.",
     ),
     Option("equivalent_sample_size", _any_weight, 10.0, ALL_COMMANDS).says(
         "Weight of the prior of BDeu and BDs, as a number of samples.", "Also known as imaginary sample size."
@@ -327,7 +329,7 @@ _SEARCHES = (
     Option("edge_cost", not_negative).says(
         "Penalty on the log score for each edge.",
         "The default is the logarithm of the number of variables, a prior that expects one edge among "
-        "the pairs of each variable; twice that for tables with both states and numbers, and with more than "
+        "the pairs of each variable; twice that for mixed tables, and with more than "
         "2,500 rows more by the root of their ratio.",
     ),
     Option("search", any_of("orders", "hill-climbing"), "orders").says(
@@ -344,7 +346,7 @@ _SEARCHES = (
     ),
     Option("order", any_of("strength", "name"), "strength", ALL_COMMANDS).says(
         "Order in which candidates are tried: by strength or by name.",
-        "Strength is the gain in score of the link to the target alone.",
+        "Strength is the gain in score of the edge to the target alone.",
     ),
     Option("max_exact", _at_least_1, 20, ALL_COMMANDS).says(
         "Largest number of variables for an exact search.",
@@ -461,6 +463,6 @@ def checked(known: Mapping[str, Option], asked: Mapping[str, Any]) -> tuple[dict
 
 def refuse(problems: Iterable[str]) -> None:
     """Raise one error that lists all distinct problems, if there are any."""
-    messages = list(dict.fromkeys(problems))
-    if messages:
-        raise OptionError.of(messages)
+    found = list(dict.fromkeys(problems))
+    if found:
+        raise OptionError.of(found)

@@ -104,15 +104,15 @@ _OPTIONS = (
     Option("kinds", kinds, AUTO, metavar="auto|discrete|continuous").says(
         "Kind of all columns: discrete, continuous, or as their values suggest (auto).",
         "Or a dictionary with the kinds of some columns. By default strings, booleans, categories and "
-        "integers with up to 7 values are states; real numbers, dates and other integers are numbers. If "
-        "all columns are integers that look like codes of states, those with up to 12 values are states, "
-        "or up to 32 if there are at least as many rows as the square of that. Floats that are all whole "
-        "count as integers. Dates are read as days since 1970-01-01, times of day and durations as "
-        "seconds. On request any integers and dates become states, but real numbers only if they have few "
+        "integers with up to 7 values are discrete; real numbers, dates and other integers are continuous. "
+        "If all columns are integers that look like codes of states, those with up to 12 values are "
+        "discrete, or up to 32 if there are at least as many rows as the square of that. Floats that are "
+        "all whole count as integers. Dates are read as days since 1970-01-01, times of day and durations as "
+        "seconds. On request any integers and dates are discrete, but real numbers only if they have few "
         "values.",
     ),
     Option("bins", bins, repeats=True, metavar="K or COLUMN=K").says(
-        "Cut all numbers, or one column, into K intervals; K may be auto.",
+        "Cut all continuous columns, or one, into K intervals; K may be auto.",
         'A number for all columns, or a dictionary by column, in which "*" stands for all others. '
         '"auto" is the fourth root of the number of rows, from 3 to 10.',
     ),
@@ -136,11 +136,11 @@ _OPTIONS = (
     Option("keep", several, (), repeats=True, metavar="COLUMN").says(
         "Columns to keep as they are even if they look like identifiers.",
         "By default integers and dates that count the rows or differ in each, columns with a name "
-        "like ``id``, and labels with very few rows each are left out, and beside numbers only the most "
-        "frequent of more than 50 labels are states; notes say so.",
+        "like ``id``, and labels with very few rows each are left out, and beside continuous columns only "
+        "the most frequent of more than 50 labels are states; notes say so.",
     ),
     Option("date_parts", several, (), repeats=True, metavar="COLUMN").says(
-        "Columns of dates to read as year (a number), month and weekday (states).",
+        "Columns of dates to read as year (continuous), month and weekday (discrete).",
         "``day`` becomes ``day.year``, ``day.month`` and ``day.weekday``.",
     ),
     Option("weights", unless_none(as_text), metavar="COLUMN").says(
@@ -154,8 +154,8 @@ _OPTIONS = (
         'learn from the first of each group and draw the others beside it ("merge").',
     ),
     Option("transform", any_of(AUTO, "ranks", "none"), AUTO).says(
-        "Learn from normal scores of the ranks of numbers (ranks), from their values (none), or from "
-        "what explains more (auto).",
+        "Learn from normal scores of the ranks of continuous columns (ranks), from their values (none), or "
+        "from what explains more (auto).",
         "With scores, outliers and the shape of a column do not matter; the values of the table stay. "
         '"auto" takes scores of columns that are not normal, unless linear relations of the values '
         "explain more; a note names these columns. NOTEARS and DAG-GNN, to which the size of a number "

@@ -200,10 +200,10 @@ def test_the_standard_input_is_read_once(tmp_path, capsys, monkeypatch):
     assert {frozenset(edge) for edge in graph.directed_edges} == {frozenset("bc")}
 
 
-def test_the_summary_counts_states_and_numbers_apart(tmp_path, capsys):
+def test_the_summary_counts_discrete_and_continuous_apart(tmp_path, capsys):
     path = tmp_path / "t.csv"
     rng = np.random.default_rng(0)
     columns = {"a": rng.choice(list("xy"), 50), "b": rng.choice(list("pqr"), 50), "c": rng.normal(size=50)}
     pd.DataFrame(columns).to_csv(path, index=False)
     assert main(["learn", str(path)]) == 0
-    assert "50 rows, 3 variables: 2 of states (2 to 3 each), 1 of numbers\n" in capsys.readouterr().out
+    assert "50 rows, 3 variables: 2 discrete (2 to 3 states each), 1 continuous\n" in capsys.readouterr().out

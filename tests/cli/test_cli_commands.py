@@ -362,7 +362,7 @@ def test_one_algorithm_is_shown_with_its_options(capsys):
     assert main(["algorithms", "mmhc"]) == 0
     printed = capsys.readouterr().out
     assert "f2sl learn DATA --algorithm mmhc\n" in printed
-    assert re.search("^--symmetry +and +and, or +Keep a link if both ends", printed, re.MULTILINE)
+    assert re.search("^--symmetry +and +and, or +Keep an edge if both ends", printed, re.MULTILINE)
     assert re.search(
         "^--ci-test +auto +auto, g2, x2, fisher-z, dg, cg +Independence test", printed, re.MULTILINE
     )

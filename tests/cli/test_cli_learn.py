@@ -17,7 +17,7 @@ from f2sl._estimator import Estimator
 from f2sl.cli.app import main
 from f2sl.data import open as reading
 from f2sl.data.table import Table
-from f2sl.learners import fit as structure
+from f2sl.learners import fit as fitting
 from f2sl.learners.local.fcbf import FCBF
 from f2sl.learners.registries import STRUCTURE
 
@@ -409,7 +409,7 @@ def test_everything_is_checked_once(csv, monkeypatch, capsys, command, made):
     counted(reading, "check_learnable")
     counted(reading, "_opened")
     counted(FCBF, "__init__")
-    for module in (api, structure):
+    for module in (api, fitting):
         counted(module, "open_for")
     assert main([command[0], str(csv), *command[1:]]) == 0
     assert capsys.readouterr().err == ""

@@ -274,7 +274,7 @@ def test_the_order_of_rows_and_columns_and_threads_do_not_matter(learner, random
 class TestCommandLine:
     def test_learn(self, path):
         shown = learned("learn", path)
-        assert "6 variables of real numbers" in shown
+        assert "6 variables, all continuous" in shown
         assert "read as continuous" in shown
         assert "Learned  by f2sl-h\n" in shown  # no option differs from its default
         assert "r^2" in shown

@@ -327,7 +327,7 @@ class TestCommandLine:
         printed = learned(
             "learn", data, "--algorithm", "notears", "--lambda1", "0.05", "--out", out, "--truth", truth
         )
-        assert "variables of real numbers" in printed
+        assert "variables, all continuous" in printed
         assert "lambda1 0.05" in printed
         assert f2sl.load_graph(out) == f2sl.NOTEARS(lambda1=0.05).fit(chain()).graph_
 

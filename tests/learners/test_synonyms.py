@@ -251,7 +251,13 @@ class TestTheCommandLine:
 
     def test_a_flag_that_a_command_does_not_have_under_either_name(self, capsys):
         assert main(["algorithms", "--seed", "1"]) == 2
-        assert "no such option: --random-state" in capsys.readouterr().err
+        assert "no such option: --seed" in capsys.readouterr().err
+
+    def test_no_answer_names_a_flag_that_the_command_does_not_have(self, capsys):
+        for command, flag in (("fit", "--tiers"), ("compare", "--blacklist"), ("show", "--depth")):
+            assert main([command, "x.json", flag, "1"]) == 2
+            told = capsys.readouterr().err
+            assert f"no such option: {flag}" in told and f"see f2sl {command} --help" in told
 
     def test_the_list_of_algorithms_explains_them(self, capsys):
         assert main(["algorithms", "hill-climbing"]) == 0

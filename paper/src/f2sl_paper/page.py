@@ -76,22 +76,22 @@ def _facts(results: Results) -> str:
         for name, label in NETWORKS.items():
             if (name, source) in met:
                 whose.setdefault(data(name, source), []).append(label)
-    message = {"Data": [f"{', '.join(names)}: {title}" for title, names in whose.items()]}
+    terms = {"Data": [f"{', '.join(names)}: {title}" for title, names in whose.items()]}
     others = sorted({outcome.unit.rows for outcome in results.outcomes} - {*settings.SIZES})
     if others:
-        message["Not shown"] = [
+        terms["Not shown"] = [
             f"Results with {' and '.join(map(size, others))} rows, sizes that the paper does not have"
         ]
     used = {outcome.run for outcome in results.outcomes}
     runs = [run for number, run in sorted(results.runs.items()) if number in used]
-    message["Runs"] = [_starts([run["started"] for run in runs])] if runs else []
+    terms["Runs"] = [_starts([run["started"] for run in runs])] if runs else []
     for run in runs:
         for term, text in _description(run).items():
-            texts = message.setdefault(term, [])
+            texts = terms.setdefault(term, [])
             texts += [] if text in texts else [text]
     items = "".join(
         f"<dt>{escape(term)}</dt><dd>{'<br>'.join(map(escape, texts)) or 'none yet'}</dd>"
-        for term, texts in message.items()
+        for term, texts in terms.items()
     )
     return f'<dl class="facts">{items}</dl>'
 

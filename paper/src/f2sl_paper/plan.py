@@ -83,9 +83,9 @@ Unit(network='pigs', rows=500, data_set=2, learner='gsbn', setting='paper')]
     chosen_networks = _known("network", networks, NETWORKS, QUICK.networks if quick else tuple(NETWORKS))
     chosen = _known("algorithm", algorithms, LEARNERS, QUICK.learners if quick else tuple(LEARNERS))
     lacking = {name: LEARNERS[name].needs for name in chosen if not _installed(LEARNERS[name].needs)}
-    message = tuple(f"{name} needs {package}, which is not installed" for name, package in lacking.items())
+    missing = tuple(f"{name} needs {package}, which is not installed" for name, package in lacking.items())
     if lacking and (algorithms is not None or len(lacking) == len(chosen)):
-        raise OptionError(f'{message[0]}: pip install "f2sl[deep]"')
+        raise OptionError(f'{missing[0]}: pip install "f2sl[deep]"')
     rows = tuple(_options.whole("sizes", size, least=10) for size in (SIZES if sizes is None else sizes))
     default_sets = QUICK.sets if quick else SETS
     return Selection(
@@ -93,7 +93,7 @@ Unit(network='pigs', rows=500, data_set=2, learner='gsbn', setting='paper')]
         sizes=_once("sizes", rows),
         learners=tuple(name for name in chosen if name not in lacking),
         sets=default_sets if sets is None else _options.whole("sets", sets, least=1, most=MOST_SETS),
-        left_out=message,
+        left_out=missing,
     )
 
 

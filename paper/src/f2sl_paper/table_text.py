@@ -188,8 +188,8 @@ def claims_markdown(findings: list[Finding]) -> str:
     lines = ["# The claims of section 6", "", markdown_row(["Section", "Claim", *GROUPS])]
     lines.append(markdown_row(["---"] * (2 + len(GROUPS))))
     for finding in findings:
-        messages = [finding.claim.section, finding.claim.text, *map(_verdict, finding.verdicts)]
-        lines.append(markdown_row(map(escaped_markdown, messages)))
+        cells = [finding.claim.section, finding.claim.text, *map(_verdict, finding.verdicts)]
+        lines.append(markdown_row(map(escaped_markdown, cells)))
     return "\n".join([*lines, "", ON_SECONDS]) + "\n"
 
 

@@ -28,8 +28,8 @@ def check(reading: TableOptions, as_json: AsJson = False) -> None:
     problems = texts(report.problems)
     if as_json:
         columns = [column._asdict() for column in report.columns]
-        message = {"notes": records(report.notes), "problems": records(report.problems)}
-        output.show_json({"rows": report.n_rows, "columns": columns, **message})
+        found = {"notes": records(report.notes), "problems": records(report.problems)}
+        output.show_json({"rows": report.n_rows, "columns": columns, **found})
     else:
         rows = [tuple(printable(str(cell)) for cell in column) for column in report.columns]
         title = f"{printable(reading.data)}: {count(report.n_rows, 'row')}, {count(len(rows), 'column')}"

@@ -84,8 +84,8 @@ def fit(
         network.save(out)
     if not quiet:
         variables, edges = count(len(network.variables), "variable"), count(network.graph.n_edges, "edge")
-        message = f"{variables}, {edges}, {count(network.n_parameters, 'parameter')}"
-        print(f"wrote {printable(out)}: {message}, from {count(table.n_rows, 'row')}")
+        size = f"{variables}, {edges}, {count(network.n_parameters, 'parameter')}"
+        print(f"wrote {printable(out)}: {size}, from {count(table.n_rows, 'row')}")
         if len(known.undirected_array):
             undirected = count(len(known.undirected_array), "undirected edge")
             print(f"note: {undirected} of {printable(graph)} directed as by f2sl learn --dag")

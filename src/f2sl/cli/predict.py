@@ -58,8 +58,8 @@ def predict(
         raise DataError(f"no column is a variable of the network: {message}")
     found = known.predict(rows.drop_columns(left_out), target, probabilities=probabilities, drop=drop or ())
     if left_out and not quiet:
-        message = printable(shown_list(left_out))
-        print(f"note: ignored columns that are not in the network: {message}", file=sys.stderr)
+        ignored = printable(shown_list(left_out))
+        print(f"note: ignored columns that are not in the network: {ignored}", file=sys.stderr)
     import pyarrow as pa
 
     if probabilities:

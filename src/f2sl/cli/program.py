@@ -14,6 +14,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from f2sl._memory import NUMPY_ADDRESS_SPACE, short_of_addresses
+from f2sl._notes import Say
 from f2sl._synonyms import SAME_FLAGS, option_answer
 from f2sl._version import __version__
 from f2sl.cli.commands import COMMANDS, PACKAGES
@@ -203,20 +204,26 @@ def run(arguments: list[str]) -> None:
     except typer.Exit:
         pass
     except UsageError as error:
-        meant = _by_our_flags(arguments, getattr(error, "option_name", ""))
+        meant = _by_our_flags(arguments, getattr(error, "option_name", ""), _flags_of(error))
         if meant is None:
             raise OptionError(_one_line(error)) from None
         run(meant)
 
 
-def _by_our_flags(arguments: list[str], unknown: str) -> list[str] | None:
-    """Return the arguments with an unknown flag replaced by ours, if it is a synonym; None if it is not."""
+def _flags_of(error: Any) -> set[str]:
+    """Return the flags of the command that a usage error is about."""
+    parameters = [] if error.ctx is None else error.ctx.command.params
+    return {one for parameter in parameters for one in parameter.opts}
+
+
+def _by_our_flags(arguments: list[str], unknown: str, flags: set[str]) -> list[str] | None:
+    """Return the arguments with an unknown flag replaced by its synonym among `flags`; None if none is."""
     ours = SAME_FLAGS.get(unknown)
-    if ours is None:
+    if ours is None or ours not in flags:
         return None
     end = arguments.index("--") if "--" in arguments else len(arguments)
-    flags = [one.partition("=") for one in arguments[:end]]
-    renamed = [(ours if flag == unknown else flag) + equals + value for flag, equals, value in flags]
+    given = [one.partition("=") for one in arguments[:end]]
+    renamed = [(ours if flag == unknown else flag) + equals + value for flag, equals, value in given]
     return renamed + arguments[end:]
 
 
@@ -225,7 +232,11 @@ def _one_line(error: Any) -> str:
     message = " ".join(error.format_message().split()).rstrip(".")
     where = error.ctx.command_path if error.ctx is not None else "f2sl"
     option = getattr(error, "option_name", "")
-    answer = option_answer(option[2:].replace("-", "_"))
+    answer, flags = option_answer(option[2:].replace("-", "_")), _flags_of(error)
+    if answer and not flags.issuperset(
+        part.shell.split()[0] for part in answer.parts if isinstance(part, Say)
+    ):
+        answer = None  # this command has no such flag either
     text = GONE.get(option) or (None if answer is None else answer.written(in_shell))
     if text and isinstance(option, str):
         return f"no such option: {option}; {text}"

@@ -67,8 +67,8 @@ def query(
     answers = {name: asked.query(name, evidence, setting) for name in variables or ()}
     best = asked.most_probable(evidence, setting) if most_probable else None
     notes = notes_on_do(asked, answers, evidence, setting)
-    messages = [f"{printable(name)} = {printable(value)}" for name, value in evidence.items()]
-    messages += [f"do({printable(name)} = {printable(value)})" for name, value in setting.items()]
+    conditions = [f"{printable(name)} = {printable(value)}" for name, value in evidence.items()]
+    conditions += [f"do({printable(name)} = {printable(value)})" for name, value in setting.items()]
     if as_json:
         content: dict[str, Any] = {"network": network, "given": evidence, "do": setting}
         content["answers"] = {name: _as_json(answer) for name, answer in answers.items()}
@@ -77,7 +77,7 @@ def query(
         content["notes"] = records(notes)
         output.show_json(content)
         return
-    condition = f" given {', '.join(messages)}" if messages else ""
+    condition = f" given {', '.join(conditions)}" if conditions else ""
     blank = ""
     for name, answer in answers.items():
         title = f"{blank}{printable(name)}{condition}"

@@ -56,8 +56,8 @@ def sample(
     table = sample_table(drawn_from, rows, random_state)
     save_bytes(table_bytes(to_arrow(table), out), out)
     if not quiet:
-        message = f"{count(table.n_rows, 'row')}, {count(table.n_variables, 'variable')}"
-        print(f"wrote {printable(out)}: {message}")
+        size = f"{count(table.n_rows, 'row')}, {count(table.n_variables, 'variable')}"
+        print(f"wrote {printable(out)}: {size}")
         if drawn_from.name in REMARKS:
             print(f"note: {REMARKS[drawn_from.name]}")
         _warn_of_missing(table, out)

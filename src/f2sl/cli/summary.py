@@ -215,16 +215,16 @@ class Learned:
         return {"least": int(numbers.min()), "most": int(numbers.max())} if len(numbers) else None
 
     def _holds(self) -> str:
-        """Describe the kinds of the table's variables."""
+        """Describe the kinds of the table's variables, as what follows their number."""
         states = self._states()
         if states is None:
-            return " of real numbers"
+            return ", all continuous"
         least, most = states["least"], states["most"]
         n_numbers = int((self.table.cardinalities == 0).sum())
         if n_numbers:
             each = f"{least} to {most}" if least < most else f"{least}"
             n_states = self.graph.n_nodes - n_numbers  # with those merged, which the table does not have
-            return f": {n_states:,} of states ({each} each), {n_numbers:,} of numbers"
+            return f": {n_states:,} discrete ({each} states each), {n_numbers:,} continuous"
         return f" of {least} to {most} states each" if least < most else f" of {count(least, 'state')} each"
 
     def _edge_counts(self) -> dict[str, int]:
@@ -246,8 +246,8 @@ class Learned:
         from f2sl.view.notebook import directions_of
 
         alone = isolated(self.graph)
-        message = f"{count(self.graph.n_edges, 'edge')}: {directions_of(self.learner, self.learner.graph_)}"
-        return f"{message}; {count(alone, 'variable')} without edges" if alone else message
+        text = f"{count(self.graph.n_edges, 'edge')}: {directions_of(self.learner, self.learner.graph_)}"
+        return f"{text}; {count(alone, 'variable')} without edges" if alone else text
 
     def _consistent(self) -> bool:
         return bool(getattr(self.graph, "is_consistent_extension", True))
@@ -274,10 +274,10 @@ class Learned:
 
 def reliability(tests: int, inconclusive: int) -> str:
     """Return the number of tests, and of inconclusive ones, in words."""
-    message = count(tests, "independence test")
+    done = count(tests, "independence test")
     if not inconclusive:
-        return message
-    return f"{message}; {inconclusive:,} ({inconclusive / tests:.0%}) inconclusive"
+        return done
+    return f"{done}; {inconclusive:,} ({inconclusive / tests:.0%}) inconclusive"
 
 
 def _seconds(timings: dict[str, float]) -> str:

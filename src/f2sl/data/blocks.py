@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
+from f2sl._notes import Use
 from f2sl._threads import Threads
 from f2sl.data.engines import (
     Advance,
@@ -342,7 +343,9 @@ def too_large(n_variables: int, most_cells: int) -> DataError:
     """Return the error for a single table that does not fit into memory."""
     return DataError(
         f"a table of {n_variables} variables has more than {most_cells:,} cells, too many for the memory "
-        "limit; raise memory=, or allow fewer parents or conditioning variables"
+        "limit; raise ",
+        Use("memory", ...),
+        ", or allow fewer parents or conditioning variables",
     )
 
 

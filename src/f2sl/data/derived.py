@@ -425,13 +425,13 @@ def describe_derived(sample: Sample) -> tuple[list[Note], list[Function]]:
     linear = [f for f in found if f.is_linear]
     alike = [f for f in found if f.is_monotone and f.is_one_to_one and not f.is_linear]
     computed = [f for f in found if f not in linear and f not in alike]
-    messages = []
+    remarks = []
     for what, some in (
         ("linear functions of each other, so that each hides the other's links", linear),
         ("monotone functions of each other, as a logarithm is, so that each hides the other's links", alike),
     ):
         pairs = [f"{names[f.of]!r} and {names[f.column]!r}" for f in some]
-        messages.append(_advised(what, pairs, [names[f.column] for f in some]))
+        remarks.append(_advised(what, pairs, [names[f.column] for f in some]))
     groups: dict[int, list[int]] = {}
     for f in computed:
         groups.setdefault(f.of, []).append(f.column)
@@ -439,13 +439,13 @@ def describe_derived(sample: Sample) -> tuple[list[Note], list[Function]]:
         f"{listing([repr(names[i]) for i in some], NAMED)} by {names[of]!r}" for of, some in groups.items()
     ]
     what = "determined by another column, so that links between them say nothing new"
-    messages.append(_advised(what, shown, [names[f.column] for f in computed]))
+    remarks.append(_advised(what, shown, [names[f.column] for f in computed]))
     # A sum of groups of one column's states has been told.
     totals = sums(sample, [f.column for f in (*aliases, *linear, *computed)])
     written = [_written(one, names) for one in totals]
     what = "exact sums, so that links between their columns say nothing new"
-    messages.append(_advised(what, [text for text, _ in written], [name for _, name in written]))
-    return [text for text in messages if text], found
+    remarks.append(_advised(what, [text for text, _ in written], [name for _, name in written]))
+    return [text for text in remarks if text], found
 
 
 def _advised(what: str, found: list[str], derived: list[str]) -> Note | None:

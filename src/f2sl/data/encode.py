@@ -561,7 +561,7 @@ class Encoder:
                 n = MAX_STATES if column.only_ends else len(column.counted[0])
                 remarks[integers_read(kind, n)].append(name)
             else:
-                remarks["numbers", "read as continuous"].append(name)
+                remarks["read-as-continuous", "read as continuous"].append(name)
         elif kind == DISCRETE and not is_cut and column.form == "integers" and self._may_choose(name):
             n = len(column.counted[0])
             remarks[integers_read(kind, n)] += [name] * (n > 2)  # of two values, either way is the same
@@ -627,10 +627,10 @@ class Encoder:
         """Return a note on missing values and how they are treated."""
         names, is_missing = self.source.names, self.missing
         at = sorted((i for i, n in enumerate(is_missing) if n), key=lambda i: -is_missing[i])
-        message = listing([f"{names[i]!r} ({is_missing[i]:,})" for i in at], limit=5)
+        counts = listing([f"{names[i]!r} ({is_missing[i]:,})" for i in at], limit=5)
         share = sum(is_missing) / (self.source.n_rows * len(self.kept))
         number = f"{sum(is_missing):,} value{'s are' if sum(is_missing) > 1 else ' is'} missing ({share:.1%})"
-        where = f"in {'column' if len(at) == 1 else 'columns'} {message}"
+        where = f"in {'column' if len(at) == 1 else 'columns'} {counts}"
         text = f"{number}, {where}: each question uses all rows that can answer it"
         return Note("missing", text, columns=[names[i] for i in at], missing=sum(is_missing))
 
@@ -641,10 +641,10 @@ class Encoder:
             kind = self.kinds[i] if self.kinds[i] in (DISCRETE, CONTINUOUS) else ""
             action, why = self._action.get(i, (DISCRETE, "integers with few values"))
             low, high = self._range.get(i, (0.0, 0.0))
-            message = describe_values(self.states[i], low, high) if kind else ""
+            described = describe_values(self.states[i], low, high) if kind else ""
             if kind == CONTINUOUS and (reader := self.readers[i]) and not reader.part:
-                message = f"{written(low)} to {written(high)}"
-            columns.append(CheckedColumn(name, kind, message, self._missing.get(i, 0), action, why))
+                described = f"{written(low)} to {written(high)}"
+            columns.append(CheckedColumn(name, kind, described, self._missing.get(i, 0), action, why))
         for name in self.reading.drop:
             columns.append(CheckedColumn(name, "", "", 0, LEFT_OUT, "as asked"))
         # Learners tell this of the tables that they get.

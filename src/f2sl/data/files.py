@@ -121,10 +121,10 @@ def _names_in(file: DataFile, schema: pa.Schema) -> tuple[str, ...]:
 
 def remarks_of(schemas: Iterable[pa.Schema]) -> list[Note]:
     """Return the notes of formats on the files, from the metadata of each schema."""
-    message = _remarked(schemas).items()
+    remarked = _remarked(schemas).items()
     return [
         Note("file", f"{remark}: {listing([repr(item) for item in sorted(items)])}")
-        for remark, items in message
+        for remark, items in remarked
     ]
 
 
@@ -134,11 +134,11 @@ def missing_of(schemas: Iterable[pa.Schema]) -> set[str]:
 
 
 def _remarked(schemas: Iterable[pa.Schema]) -> dict[str, dict[str, None]]:
-    message: dict[str, dict[str, None]] = {}
+    remarked: dict[str, dict[str, None]] = {}
     for schema in schemas:
         for remark, items in json.loads((schema.metadata or {}).get(REMARKS, b"{}")).items():
-            message.setdefault(remark, {}).update(dict.fromkeys(items))
-    return message
+            remarked.setdefault(remark, {}).update(dict.fromkeys(items))
+    return remarked
 
 
 def _together(tables: Sequence[pa.Table]) -> pa.Table:
@@ -240,14 +240,14 @@ class Agreement:
         if self._first is None:
             self._first, self.names = location, list(names)
         here, all_names = set(names), set(self.names)
-        for message, others in (
+        for difference, others in (
             ("without", [name for name in self.names if name not in here]),
             ("with an extra", [name for name in names if name not in all_names]),
         ):
             if others:
                 shown = listing([repr(name) for name in others])
                 raise DataError(
-                    f"{location}: {message} column {shown}, unlike {self._first.name}; all files "
+                    f"{location}: {difference} column {shown}, unlike {self._first.name}; all files "
                     "must have the same columns"
                 )
 

@@ -128,28 +128,24 @@ def describe_aliases(table: Table) -> Note | None:
     if not groups:
         return None
     why = "columns that determine each other one to one, and hide each other's links ("
-    messages = listing([" and ".join(repr(table.names[i]) for i in group) for group in groups])
+    pairs = listing([" and ".join(repr(table.names[i]) for i in group) for group in groups])
     names = [table.names[i] for group in groups for i in group]
-    return Note(
-        "aliases", why, Use("aliases", "merge"), f" keeps one of each group): {messages}", columns=names
-    )
+    return Note("aliases", why, Use("aliases", "merge"), f" keeps one of each group): {pairs}", columns=names)
 
 
 def without_aliases(table: Table) -> Table:
     """Return a table with only the first column of each group of aliases, which names the others."""
-    columns, left_out, messages = list(table.columns), set[int](), []
+    columns, left_out, merges = list(table.columns), set[int](), []
     for first, *others in alias_groups(table):
         columns[first] = columns[first]._replace(aliases=tuple(table.columns[i] for i in others))
         left_out.update(others)
         names = ", ".join(repr(table.names[i]) for i in others)
-        messages.append(f"{table.names[first]!r} also represents {names}")
+        merges.append(f"{table.names[first]!r} also represents {names}")
     if not left_out:
         return table
     kept = [i for i in range(table.n_variables) if i not in left_out]
     chosen = table.select(kept).with_columns(tuple(columns[i] for i in kept))
-    merged = Note(
-        "merged", f"merged: {listing(messages)}", columns=[table.names[i] for i in sorted(left_out)]
-    )
+    merged = Note("merged", f"merged: {listing(merges)}", columns=[table.names[i] for i in sorted(left_out)])
     return chosen.with_notes(*table.notes, merged)
 
 
@@ -169,10 +165,12 @@ def remarks(table: Table) -> list[Note]:
     >>> remarks(open_table({"a": [0.1, 0.2, 0.4], "b": [0.3, 0.1, 0.2]}))
     ['only 3 rows: the result is unreliable']
     """
-    messages = [constant_columns(table), identifier_columns(table), describe_aliases(table)]
+    on_columns = [constant_columns(table), identifier_columns(table), describe_aliases(table)]
     if table.n_rows < FEWEST_ROWS:
         few = Note("few-rows", f"only {table.n_rows} rows: the result is unreliable", rows=table.n_rows)
-        return [text for text in (*messages, few if CONTINUOUS in table.kinds else None) if text is not None]
+        return [
+            text for text in (*on_columns, few if CONTINUOUS in table.kinds else None) if text is not None
+        ]
     rows = describe_repeated(table)
     # Repeated rows would pass for evidence of all else.
     if not rows and np.count_nonzero(np.less(*table.ends)) > 1:
@@ -183,7 +181,7 @@ def remarks(table: Table) -> list[Note]:
         counted = f"{table.n_rows:,} rows for {table.n_variables:,} columns"
         text = f"only {counted}: many edges and most directions are unreliable"
         rows.append(Note("few-rows", text, rows=table.n_rows))
-    return [text for text in (*messages, *rows) if text is not None]
+    return [text for text in (*on_columns, *rows) if text is not None]
 
 
 def _listed(kind: str, what: str, names: Sequence[str]) -> Note | None:

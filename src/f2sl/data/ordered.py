@@ -72,9 +72,9 @@ def describe_rows(sample: Sample, derived: list[Function]) -> list[Note]:
     """Return a note on rows that depend on each other, if there are signs of it, with all of these."""
     few = sample.thinned()
     signs = [_describe_panel(sample, few) or _describe_groups(few, derived), _describe_neighbors(few)]
-    message = "; ".join(sign for sign in signs if sign)
+    reasons = "; ".join(sign for sign in signs if sign)
     what = "rows may depend on each other, but are treated as independent, so weak edges may be spurious"
-    return [Note("dependent-rows", f"{what}: {message}")] if message else []
+    return [Note("dependent-rows", f"{what}: {reasons}")] if reasons else []
 
 
 def _describe_neighbors(sample: Sample) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from f2sl._arrays import Integers, Mask
-from f2sl._notes import Note
+from f2sl._notes import Note, Use
 from f2sl.data.arrow import arrow_column
 from f2sl.data.asked import Reading, chosen_columns, describe_weights
 from f2sl.data.column import CONTINUOUS, DISCRETE, KINDS, Column, codes_of, of_kind
@@ -356,7 +356,9 @@ def _whole_column(
         raise DataError(
             f"column {source.names[i]!r} has more than {MOST_DISTINCT:,} different numbers; "
             f"cutting them into intervals takes {needed / 1e6:,.0f} MB, but {memory / 1e6:,.0f} MB are "
-            "allowed; allow more with memory=, or round the numbers"
+            "allowed; allow more with ",
+            Use("memory", ...),
+            ", or round the numbers",
         )
     alike = source.column(i)
     values, is_missing = [], []

@@ -77,5 +77,5 @@ def note_on(remark: Remark, names: Sequence[str], n_columns: int) -> Note:
     which = f"column{'s' * (len(names) > 1)} {listing([repr(name) for name in names])}: "
     if len(names) == n_columns > 1:
         which = f"all {n_columns} columns: "
-    message = (part(names) if isinstance(part, UseFor) else part for part in parts)
-    return Note(str(kind), which, *message, columns=names)
+    written = (part(names) if isinstance(part, UseFor) else part for part in parts)
+    return Note(str(kind), which, *written, columns=names)

@@ -290,9 +290,9 @@ class Table(ABC):
 
     def __repr__(self) -> str:
         counts = ((len(self.of_kind(kind)), kind) for kind in KINDS)
-        message = " and ".join(f"{n:,} {kind}" for n, kind in counts if n) or "0"
+        kinds = " and ".join(f"{n:,} {kind}" for n, kind in counts if n) or "0"
         columns = "column" if self.n_variables == 1 else "columns"
-        return f"Table({message} {columns}, {self.n_rows:,} rows, {self.held})"
+        return f"Table({kinds} {columns}, {self.n_rows:,} rows, {self.held})"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -70,7 +70,6 @@ from f2sl.data.table import Block, Table
 AnyTable = TypeVar("AnyTable", bound=Table)
 
 RANKS, NONE = "ranks", "none"
-TRANSFORMS = (AUTO, RANKS, NONE)
 
 NOT_NORMAL, LARGEST_NOT_NORMAL = 6.0, 0.1
 """Times 1 / n, how much a normal column's 1 - W' may be; and how much at most, with few rows."""
@@ -122,8 +121,8 @@ def for_learning(
     if how == AUTO:
         numbers = _better_as_scores(table, shapes)
     with _replaced(table, {i: shapes[i] for i in numbers}, n_jobs) as changed:
-        messages = [_note([table.names[i] for i in numbers])] if numbers and how == AUTO else []
-        yield changed.with_notes(*table.notes, *messages)
+        remarks = [_note([table.names[i] for i in numbers])] if numbers and how == AUTO else []
+        yield changed.with_notes(*table.notes, *remarks)
 
 
 @contextmanager

@@ -162,7 +162,7 @@ class Comparison:
         return html_of_comparison(self)
 
     def __str__(self) -> str:
-        message = (
+        text = (
             f"SHD {self.shd} (reverse {self.reverse}, miss {self.miss}, extra {self.extra}, "
             f"undirected {self.undirected})\n"
             f"adjacencies: precision {self.adjacency_precision:.3f}, recall {self.adjacency_recall:.3f}, "
@@ -172,10 +172,10 @@ class Comparison:
             f"edges: {self.learned_edges} learned, {self.true_edges} true, {self.correct} correct"
         )
         if self.distances is None:
-            return message
+            return text
         names = ("SID", "parent-AID", "ancestor-AID", "Oset-AID")
         known = [f"{name} {n}" for name, n in zip(names, self.distances, strict=True) if n is not None]
-        return f"{message}\nwrong effects: {', '.join(known)}"
+        return f"{text}\nwrong effects: {', '.join(known)}"
 
 
 def compare(

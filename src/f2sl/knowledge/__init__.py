@@ -279,8 +279,8 @@ class Knowledge:
         for u, v in lines:
             reasons = [why for arc in ((u, v), (v, u)) if (why := bound.against(arc))]
             if reasons:
-                messages = " and ".join(dict.fromkeys(reasons))
-                found.append(f"{shown(names[u])} - {shown(names[v])} is undirected, and {messages}")
+                why_not = " and ".join(dict.fromkeys(reasons))
+                found.append(f"{shown(names[u])} - {shown(names[v])} is undirected, and {why_not}")
         return found
 
     def _bound(

@@ -110,12 +110,12 @@ def arrow(names: Sequence[str], arc: tuple[int, int]) -> str:
 
 def unknown_names(words: list[str], names: Sequence[str]) -> str:
     """Return messages on unknown names, each with the nearest known one."""
-    messages = []
+    found = []
     for word in words:
         near = None if is_pattern(word) else nearest(word, list(names))
-        messages.append(
+        found.append(
             f"{shown(word)} matches nothing"
             if is_pattern(word)
             else shown(word) + ("" if near is None else f" (did you mean {shown(near)}?)")
         )
-    return f"unknown names {', '.join(messages)}. Known: {shown_list(names)}"
+    return f"unknown names {', '.join(found)}. Known: {shown_list(names)}"

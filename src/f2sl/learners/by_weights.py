@@ -48,8 +48,8 @@ def graph_of_weights(fit: Fit, weights: Floats, threshold: float) -> DAG:
         fit.notes.append(Note("threshold", text, threshold=used))
     small = [(u, v) for u, v in required.tolist() if abs(weights[u, v]) < threshold]
     if small and not fit.deadline.stopped:
-        messages = listing([f"{fit.names[u]!r} -> {fit.names[v]!r}" for u, v in small])
-        text = f"required edges, although their weights are below the threshold: {messages}"
+        listed = listing([f"{fit.names[u]!r} -> {fit.names[v]!r}" for u, v in small])
+        text = f"required edges, although their weights are below the threshold: {listed}"
         fit.notes.append(Note("unsupported-edges", text))
     edges = np.argwhere(kept)
     return DAG.from_arrays(fit.names, edges, weights_directed=weights[tuple(edges.T)])

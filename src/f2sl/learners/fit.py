@@ -228,7 +228,7 @@ def _fit(
             if len(constraints.required):
                 note_unsupported(learner, fit)
             embedded = getattr(fit.engine, "__dict__", {}).get("embedded")  # if this learner has used it
-            if embedded is not None and embedded.note:
+            if embedded is not None and embedded.note is not None:
                 fit.notes.append(embedded.note)
         if isinstance(graph, DAG) and not learner._directs_all_edges:
             dag, graph = graph, graph.to_cpdag(learner.knowledge)

@@ -146,15 +146,15 @@ class NOTEARS(StructureLearner):
 
     def _remarks(self, fit: Fit) -> list[Note]:
         """Return notes for the user about the optimisation."""
-        messages = []
+        remarks = []
         if fit.deadline.stopped:
             fit.deadline.undone = f"the weights were not acyclic (h = {self.h_:.1g})"
         elif self.constraint == "expm" and self.h_ > self.h_tol:
             ended = f" ended the search before the weights were acyclic (h = {self.h_:.1g})"
-            messages.append(Note("no-convergence", Use("max_iter"), " or ", Use("rho_max"), ended))
+            remarks.append(Note("no-convergence", Use("max_iter"), " or ", Use("rho_max"), ended))
         if not self.standardize:
-            messages += self._describe_scales(fit.engine.variances, DISCRETE in fit.table.kinds)
-        return messages
+            remarks += self._describe_scales(fit.engine.variances, DISCRETE in fit.table.kinds)
+        return remarks
 
     def _describe_scales(self, variances: Floats, from_states: bool) -> list[Note]:
         """Return a note that units may have influenced the result, if they may have."""

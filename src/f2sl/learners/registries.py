@@ -36,7 +36,7 @@ sll+g            by_best_networks:SLLg          Niinimäki and Parviainen 2012
 ggsl             ggsl:GGSL                      Gao, Fadnis and Campbell 2017
     grows from one variable to all by best networks, conflicts decided by the score, Meek's rules
 tc               tc:TC                          Pellet and Elisseeff 2008
-    Markov blankets from the inverse correlation matrix, spouses by collider sets; real numbers
+    Markov blankets from the inverse correlation matrix, spouses by collider sets; continuous columns
 pc-stable        pc_stable:PCStable             Colombo and Maathuis 2014
     edges removed level by level by independence tests, colliders by separating sets, Meek's rules
 exact            exact_search:ExactSearch       Silander and Myllymaki 2006
@@ -55,7 +55,7 @@ LOCAL.add_all(
     "f2sl.learners.local",
     """
 fcbf            fcbf:FCBF                Yu and Liu 2004
-    relevant by SU (of real numbers, r^2), redundant by approximate blankets: the core of F2SL
+    relevant by SU (of continuous columns, r^2), redundant by approximate blankets: the core of F2SL
 fcbf-confirmed  confirmed:ConfirmedFCBF  f2sl
     relevant by significance, redundant where a test confirms it: the first step of F2SL-h
 mrmr            mrmr:MRMR                Peng, Long and Ding 2005
@@ -94,7 +94,7 @@ stmb        stmb:STMB               Gao and Ji 2017
 bamb        bamb:BAMB               Ling and others 2019
     parents and children and spouses in alternation
 tc          tc_blankets:TCBlankets  Pellet and Elisseeff 2008
-    correlated given all others, from the inverse correlation matrix; real numbers
+    correlated given all others, from the inverse correlation matrix; continuous columns
 sll         sll:SLL                 Niinimäki and Parviainen 2012
     neighbors by best networks, then spouses among their neighbors
 s2tmb       s2tmb:S2TMB             Gao and Ji 2017

@@ -109,7 +109,7 @@ def note_unsupported(learner: StructureLearner, fit: Fit) -> None:
     test = make_test(fit.engine, getattr(learner, "alpha", 0.01), getattr(learner, "ci_test", "auto"))
     a, b = required.T
     apart = test.answer(a, b, np.empty((len(required), 0), np.int64)) == INDEPENDENT
-    messages = [f"{fit.names[u]!r} -> {fit.names[v]!r}" for u, v in required[apart].tolist()]
-    if messages:
+    listed = [f"{fit.names[u]!r} -> {fit.names[v]!r}" for u, v in required[apart].tolist()]
+    if listed:
         why = "the two are not significantly dependent as a pair"
-        fit.notes.append(Note("unsupported-edges", f"required edges, although {why}: {listing(messages)}"))
+        fit.notes.append(Note("unsupported-edges", f"required edges, although {why}: {listing(listed)}"))

@@ -95,7 +95,7 @@ def check_edges(graph: DAG, numbers: Container[str]) -> None:
     """Raise one error for all edges from numbers to states."""
     wrong = [(a, b) for a, b in graph.directed_edges if a in numbers and b not in numbers]
     if wrong:
-        message = shown_list([f"{a} -> {b}" for a, b in wrong])
+        listed = shown_list([f"{a} -> {b}" for a, b in wrong])
         cut: dict[str, int] = {}
         waiting = [a for a, _ in wrong]
         while waiting:  # a number that is cut has states, which cannot have numbers as parents either
@@ -104,7 +104,7 @@ def check_edges(graph: DAG, numbers: Container[str]) -> None:
                 cut[name] = 5
                 waiting += [parent for parent in graph.parents(name) if parent in numbers]
         raise DataError(
-            f"edges from numbers to states: {message}; in a network, states depend only on states; "
+            f"edges from numbers to states: {listed}; in a network, states depend only on states; "
             "cut these numbers, and those that they depend on, into states, for instance with ",
             Use("bins", cut if len(cut) <= 3 else 5),
             columns=cut,
@@ -143,8 +143,8 @@ def checked_table(node: str, given: Any, axes: Sequence[str], shape: tuple[int, 
     except (TypeError, ValueError, OverflowError):
         raise DataError(f"the table of {shown(node)} is not an array of numbers") from None
     if table.shape != shape:
-        message = f"{shape}: {shown_list(axes)}"
-        raise DataError(f"the table of {shown(node)} has the shape {table.shape}, not {message}")
+        expected = f"{shape}: {shown_list(axes)}"
+        raise DataError(f"the table of {shown(node)} has the shape {table.shape}, not {expected}")
     if not table.min() >= 0:  # NaN is not
         raise DataError(f"the table of {shown(node)} has probabilities that are not between 0 and 1")
     off = np.abs(table.sum(axis=-1) - 1)

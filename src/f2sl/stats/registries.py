@@ -58,9 +58,9 @@ x2        g2:X2                         kinds=discrete  Pearson 1900
 fisher-z  fisher_z:FisherZ              kinds=continuous  Fisher 1924
     Fisher's z test of partial correlations
 dg        mixed:DegenerateGaussian      kinds=mixed  Andrews, Ramsey and Cooper 2019
-    likelihood-ratio test of numbers and states' indicators
+    likelihood-ratio test of continuous columns and indicators of states
 cg        mixed:ConditionalGaussian     kinds=mixed  Andrews, Ramsey and Cooper 2018
-    likelihood-ratio test of numbers that are normal given the states
+    likelihood-ratio test of continuous columns that are normal given the states
 """,
 )
 
@@ -83,9 +83,9 @@ bge  gaussian:BGe  kinds=continuous  Geiger and Heckerman 2002; Kuipers, Moffa a
 bic-g     gaussian:GaussianBIC          kinds=continuous  Schwarz 1978
     maximum log likelihood of linear Gaussian families less log(N) / 2 for each parameter
 dg-bic    mixed:DegenerateGaussianBIC   kinds=mixed  Andrews, Ramsey and Cooper 2019
-    maximum log likelihood of numbers and states' indicators, less log(N) / 2 for each parameter
+    maximum log likelihood of continuous columns and indicators of states, less log(N) / 2 for each parameter
 cg-bic    mixed:ConditionalGaussianBIC  kinds=mixed  Andrews, Ramsey and Cooper 2018
-    maximum log likelihood of numbers that are normal given the states, less log(N) / 2 for each parameter
+    maximum log likelihood of columns that are normal given the states, less log(N) / 2 for each parameter
 """,
 )
 

@@ -73,10 +73,10 @@ def status_bytes(field: str) -> int:
 
 def peak_bytes_of(code: str) -> int:
     """Return the peak memory of a new process that runs some code, with the same path for imports."""
-    message = f"{code}\nfrom {__name__} import peak_bytes\nprint(peak_bytes())"
+    program = f"{code}\nfrom {__name__} import peak_bytes\nprint(peak_bytes())"
     path = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run(
-        [sys.executable, "-P", "-c", message], env=path, capture_output=True, text=True, check=True
+        [sys.executable, "-P", "-c", program], env=path, capture_output=True, text=True, check=True
     )
     return int(done.stdout.split()[-1])
 

@@ -356,10 +356,10 @@ def _client(distributed: Any, target: Any, address: str) -> Any:
             _greet(target)
         return distributed.Client(target, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, TimeoutError, ValueError, KeyError) as error:
-        message = str(error).strip().splitlines()
+        lines = str(error).strip().splitlines()
         raise ClusterError(
             f"{address}: no Dask scheduler answers at this address"
-            + (f" ({message[0][:200].rstrip(' .')})" if message else "")
+            + (f" ({lines[0][:200].rstrip(' .')})" if lines else "")
         ) from None
 
 

@@ -173,11 +173,11 @@ class MixedEngine:
             (self.counts, formula.of_states, of_states, self.states, advance),
             (self.moments, formula.of_numbers, of_numbers, self.numbers, None),
         )
-        for engine, own, columns, everyone, message in parts:
+        for engine, own, columns, everyone, reporting in parts:
             inside = target is None or self.is_number[target] == self.is_number[everyone[0]]
             if inside and len(columns) > (target is None):
                 local = None if target is None else int(self.position[target])
-                pairs = engine.search_pairs(own, self.position[columns], local, message)
+                pairs = engine.search_pairs(own, self.position[columns], local, reporting)
                 ends = everyone[pairs.first], everyone[pairs.second]
                 found.append(FoundPairs(*ends, pairs.values, pairs.tally))
         if target is not None:

@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
+from f2sl._notes import Note
 from f2sl._progress import stage
 from f2sl._threads import one_blas_thread
 from f2sl.data.memory.table import MemoryTable
@@ -88,13 +89,15 @@ class Embedded:
     change: float = 0.0
 
     @property
-    def note(self) -> str:
-        """Note that the steps of EM did not suffice, "" if they did."""
+    def note(self) -> Note | None:
+        """Note that the steps of EM did not suffice, None if they did."""
         if self.change <= FAR:
-            return ""
-        return (
+            return None
+        return Note(
+            "em-steps",
             f"missing values: correlations still changed by {self.change:.1f} standard errors when the steps "
-            "of EM ran out, so weak edges are uncertain; leaving out columns with many missing values helps"
+            "of EM ran out, so weak edges are uncertain; leaving out columns with many missing values helps",
+            change=self.change,
         )
 
 

@@ -198,9 +198,9 @@ class Draft:
         names = list(number)
         if cycle is not None:
             way = [shown(names[i]) for i in cycle]
-            message = way if len(way) <= 8 else [*way[:4], "...", *way[-3:]]
+            named = way if len(way) <= 8 else [*way[:4], "...", *way[-3:]]
             offset = max(self.blocks[names[i]].offset for i in cycle)
-            self.fail(f"the parents form a cycle: {' -> '.join([*message, way[0]])}", offset)
+            self.fail(f"the parents form a cycle: {' -> '.join([*named, way[0]])}", offset)
         return DAG(names, [(names[a], names[b]) for a, b in edges])
 
     def _table(self, child: str, block: Block) -> FloatArray:
@@ -257,9 +257,9 @@ class Draft:
         cells = prod(shape) * size
         if len(entry.numbers) != cells:
             needed = " x ".join(map(str, [*shape, size] if block.child_last else [size, *shape]))
-            message = f"{cells} ({needed})" if shape else f"{cells}"
+            expected = f"{cells} ({needed})" if shape else f"{cells}"
             self.fail(
-                f"the table of {shown(child)} has {len(entry.numbers)} numbers, not {message}", entry.offset
+                f"the table of {shown(child)} has {len(entry.numbers)} numbers, not {expected}", entry.offset
             )
         if block.child_last:
             table = np.array(entry.numbers).reshape(*shape, size)
