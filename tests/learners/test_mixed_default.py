@@ -101,6 +101,9 @@ def test_a_column_that_is_always_the_same_moves_no_other():
     )
     expected = f2sl.learn(frame)
     found = f2sl.learn(frame.assign(**{"a same": "same"}))
+    by_tests = f2sl.learn(frame.assign(**{"a same": "same"}), "pc-stable")
+    assert by_tests.graph_.adjacent("a same") == []
+    assert by_tests.graph_.n_edges == f2sl.learn(frame, "pc-stable").graph_.n_edges
     assert {frozenset(edge) for edge in expected.graph_.skeleton().undirected_edges} == {
         frozenset(("b cause", "c effect")),
         frozenset(("c effect", "d further")),

@@ -100,6 +100,7 @@ class BoundMixedTest(BoundTest):
     ) -> None:
         super().__init__(engine, alpha, SAMPLES_PER_CELL if samples_per_cell is None else samples_per_cell)
         self._statistics = statistics
+        self._independent_without_freedom = without_freedom == "independent"
         how: dict[str, Any] = {"without_freedom": without_freedom, "samples_per_cell": samples_per_cell}
         self._of_states: BoundTest = G2().bind(engine, alpha, **how)
         self._of_numbers: BoundTest = FisherZ().bind(engine, alpha)
@@ -145,10 +146,14 @@ class BoundMixedTest(BoundTest):
             asked = np.column_stack([given, x, y])[conclusive]
             needed = self.samples_per_cell * self.configurations(asked)
             conclusive[conclusive] = self.engine.complete_rows(asked) >= needed
-        statistic, freedom = self._statistics(self.engine, x[conclusive], y[conclusive], given[conclusive])
-        some = freedom > 0  # not where it is NaN
-        conclusive[conclusive] = some
-        statistic, freedom = np.maximum(statistic[some], 0.0), freedom[some]
+        # A variable that is always the same is related to nothing: a test without degrees of freedom, as in G2.
+        same = (self.engine.cardinalities[x] == 1) | (self.engine.cardinalities[y] == 1)
+        asked_of = conclusive & ~same
+        statistic, freedom = np.zeros((2, len(x)))
+        found = self._statistics(self.engine, x[asked_of], y[asked_of], given[asked_of])
+        statistic[asked_of], freedom[asked_of] = found
+        conclusive = (asked_of & (freedom > 0)) | (conclusive & same & self._independent_without_freedom)
+        statistic, freedom = np.maximum(statistic[conclusive], 0.0), freedom[conclusive]
         p_values = chi_squared_tail(statistic, freedom)
         return self.answers(conclusive, (p_values, statistic, strengths(statistic, freedom, p_values)))
 
