@@ -89,7 +89,7 @@ def search_numbers(
         for wanted in perturbations:
             left, rounds, begun = wanted, 1, search.work
             most_work = np.inf
-            if search.widest > 1:
+            if search.counts_work:
                 most_work = (
                     begun + min(wanted * WORK_EACH, wanted * MOST_WORK // max(1, sum(perturbations))) // width
                 )
@@ -125,6 +125,7 @@ class _Search:
         self.widest = int(widths.max(initial=1))
         # A variable that is always the same has no column, so that those behind it have other numbers.
         self._wide = problem.first if (widths != 1).any() else None
+        self.counts_work = self._wide is not None
         self._allocate(FIRST_CAPACITY)
 
     def _allocate(self, size: int) -> None:

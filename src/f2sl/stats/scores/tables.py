@@ -144,13 +144,9 @@ class BDs(TableScore):
     def of_tables(self, tables: Tables, logarithms: LogTable) -> Floats:
         """Return the score of each table."""
         r, _ = shapes(tables)
-        # Groups of all tables, and their samples: differences are exact, whatever stands in unused room.
-        owner = np.repeat(np.arange(len(r)), tables.n_groups)
-        before = np.cumsum(tables.n_groups) - tables.n_groups
-        group = (tables.first_group - before)[owner] + np.arange(len(owner))
-        ends = np.concatenate([[0], np.cumsum(tables.counts)])
-        samples = ends[tables.group_start[group + 1]] - ends[tables.group_start[group]]
-        occurring = np.maximum(np.bincount(owner, samples > 0, len(r)), 1.0)
+        occurring = np.empty(len(r))
+        groups = tables.group_start, tables.first_group, tables.n_groups
+        _kernels.count_occurring(tables.counts, *groups, occurring)
         prior = self.equivalent_sample_size / occurring
         unit = unit_of_scores(tables.n_rows)
         return dirichlet_sums(tables, prior / r, prior, unit)[:, 0] * unit

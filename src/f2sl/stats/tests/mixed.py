@@ -146,7 +146,7 @@ class BoundMixedTest(BoundTest):
             asked = np.column_stack([given, x, y])[conclusive]
             needed = self.samples_per_cell * self.configurations(asked)
             conclusive[conclusive] = self.engine.complete_rows(asked) >= needed
-        # A variable that is always the same is related to nothing: a test without degrees of freedom, as in G2.
+        # A variable that is always the same is related to nothing: no degrees of freedom, as in G2.
         same = (self.engine.cardinalities[x] == 1) | (self.engine.cardinalities[y] == 1)
         asked_of = conclusive & ~same
         statistic, freedom = np.zeros((2, len(x)))
