@@ -85,7 +85,7 @@ class Say:
 
 Part = str | Use | Say
 Spelling = Callable[[Use | Say], str]
-"""What writes an option as text: `str` in Python, :func:`f2sl.cli.options.in_shell` on the command line."""
+"""Function that writes an option as text: `str` in Python, `f2sl.cli.options.in_shell` in the shell."""
 
 
 class Note(str):

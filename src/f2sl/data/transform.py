@@ -221,7 +221,7 @@ class _Form(NamedTuple):
 
 
 class _Shape(NamedTuple):
-    """What is seen of a continuous column once it is sorted.
+    """Facts about a continuous column that are seen once it is sorted.
 
     `ends` are the smallest and the largest score. `values` and `scores` are the two forms; `scores` is None
     if the column is normal, or has only two values. `differ` is true if most rows

@@ -1,4 +1,4 @@
-"""What the learners that find a matrix of weights share: NOTEARS and DAG-GNN.
+"""Shared steps of the learners that find a matrix of weights: NOTEARS and DAG-GNN.
 
 They take numbers; codes of states are used as numbers. Weights close to 0 are not edges: the graph has the
 edges with weights above a threshold, which is raised if the graph still has a cycle.

@@ -111,7 +111,7 @@ graphs to the true one (docs/evidence/gaussian.md)."""
 
 
 class Objective(NamedTuple):
-    """What a search over orders maximises: a score, with the weight of its prior and the edge penalty."""
+    """Objective of a search over orders: a score, with the weight of its prior and the edge penalty."""
 
     score: Score
     weight: float

@@ -45,7 +45,7 @@ Learner = TypeVar("Learner", bound="StructureLearner")
 
 @dataclass
 class Fit:
-    """What a learner learns from, and what it finds beside the graph.
+    """State of one fit: what a learner learns from, and what it finds beside the graph.
 
     Attributes
     ----------

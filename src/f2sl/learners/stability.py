@@ -51,7 +51,7 @@ learner that searches one matrix again."""
 MOST_ROWS = 10_000
 """Rows that tables are drawn from, and have: of larger tables, evenly spaced rows."""
 UNCHECKED = "the directions were not checked, so all are called weakly decided"
-"""What is told of a check of directions that stopped early."""
+"""Note on a check of directions that stopped early."""
 
 
 def takes_long(table: Table, one_matrix: bool = False) -> bool:

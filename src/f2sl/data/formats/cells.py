@@ -1,4 +1,4 @@
-"""What the cells of a column of text mean: missing values, numbers, dates or labels.
+"""Meaning of the cells of a column of text: missing values, numbers, dates or labels.
 
 Empty cells and the usual spellings of "not available" are missing values, in columns of strings as well.
 ``None``, ``-`` and ``.`` are missing values among numbers, and labels among other labels: they are common

@@ -1,4 +1,4 @@
-r"""How a text is laid out: its encoding, its comments, and the delimiter between its columns.
+r"""Layout of a text: its encoding, its comments, and the delimiter between its columns.
 
 The delimiter is found by splitting the first lines by each candidate in turn, with quotes respected. The
 right one splits all of them into the same number of fields, more than one; if several do, the one with the

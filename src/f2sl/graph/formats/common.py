@@ -1,4 +1,4 @@
-"""What the graph formats share: edges as they are written, a graph while it is read, and one error."""
+"""Shared parts of the graph formats: edges as they are written, a graph while it is read, and one error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the learners by best networks share, of neighbors, of blankets and of whole graphs.
+"""Shared steps of the learners by best networks, of neighbors, of blankets and of whole graphs.
 
 Each algorithm is a search for one target (`local/growing.py`) that asks for the best network over a
 few variables again and again. A :class:`Run` runs it for one target or for all: many at a time, so that their

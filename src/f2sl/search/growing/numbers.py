@@ -89,7 +89,7 @@ def search_numbers(
         for wanted in perturbations:
             left, rounds, begun = wanted, 1, search.work
             most_work = np.inf
-            if search.counts_work:
+            if search.wide is not None:
                 most_work = (
                     begun + min(wanted * WORK_EACH, wanted * MOST_WORK // max(1, sum(perturbations))) // width
                 )
@@ -124,8 +124,7 @@ class _Search:
         widths = np.diff(problem.first)
         self.widest = int(widths.max(initial=1))
         # A variable that is always the same has no column, so that those behind it have other numbers.
-        self._wide = problem.first if (widths != 1).any() else None
-        self.counts_work = self._wide is not None
+        self.wide = problem.first if (widths != 1).any() else None
         self._allocate(FIRST_CAPACITY)
 
     def _allocate(self, size: int) -> None:
@@ -138,7 +137,7 @@ class _Search:
             len(self._problem.matrix),
         )
         # One of `FIRST_CAPACITY` parents is of the widest.
-        c = max(1, min(m if self._wide is None else size + size // FIRST_CAPACITY * (w - 1), x))
+        c = max(1, min(m if self.wide is None else size + size // FIRST_CAPACITY * (w - 1), x))
         self._families = Families(
             n_parents=np.zeros((3, n), np.int64),
             n_columns=np.zeros((3, n), np.int64),
@@ -168,7 +167,7 @@ class _Search:
             scratch=np.zeros((w, w + 1)),
             inverse=np.zeros((w, c)),
             taken=np.zeros(n, np.bool_),
-            refused=np.zeros((0 if self._wide is None else n, n), np.int64),
+            refused=np.zeros((0 if self.wide is None else n, n), np.int64),
             work=np.zeros(2, np.int64),
         )
 
@@ -196,7 +195,7 @@ class _Search:
 
     def _work_on(self, task: int, count: int = 0, moves: int = 0, random: Integers = NO_INTEGERS) -> float:
         return self._kernels.work_on(
-            task, count, moves, random, self._families, self._problem, self._workspace, self._wide
+            task, count, moves, random, self._families, self._problem, self._workspace, self.wide
         )
 
     def begin(self, order: Integers) -> None:
