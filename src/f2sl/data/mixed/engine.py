@@ -391,16 +391,27 @@ class MixedEngine:
             lambda part: formula(self._sums(part)),
         )
 
-    def columns_of_sets(self, sets: Integers) -> Groups:
-        """Sum up the numbers of each set, one a row, and the indicators of all states in it.
+    def columns(self, queries: Queries, formula: Callable[[Groups], Floats]) -> Floats:
+        """Sum up the numbers of each query and the indicators of all states in it, and apply `formula`.
 
-        Each set is one group. The `numbers` of the result are the members of each set, given by their numbers
-        of states, 0 for a number.
+        The formula gets one group for each query. Its `numbers` are the members of each query, given by their
+        numbers of states, 0 for a number.
         """
+        own = queries.variables < self.n_variables
+        variables = queries.variables % self.n_variables
+        widths = np.where(own, np.maximum(self.cardinalities[variables], 1), 0)
+        return self._in_pieces(
+            queries,
+            _width(_of_queries(np.add, widths, queries)),
+            lambda part: formula(self._column_sums(part)),
+        )
+
+    def columns_of_sets(self, sets: Integers) -> Groups:
+        """Sum up the columns of each set, one a row, as `columns` does."""
         queries = Queries.of_matrix(sets)
         sizes = self.cardinalities[queries.variables]
         lengths = _width(_of_queries(np.add, np.maximum(sizes, 1), queries))
-        sums = self._in_pieces(queries, lengths, lambda part: self._column_sums(part).sums)
+        sums = self._in_pieces(queries, lengths, lambda part: self._column_sums(part, alone=True).sums)
         first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         return Groups(sums, first, np.ones(len(sets), np.int64), Queries(sizes, queries.start))
 
@@ -470,13 +481,13 @@ class MixedEngine:
         sums = self._available(block_sums.summed, _kernels.sums_of_parts, queries, own, first)
         return Groups(sums, first, sizes, Queries(self.position[of_numbers.variables], of_numbers.start))
 
-    def _column_sums(self, queries: Queries) -> Groups:
-        """Sum up columns, of questions whose samples nothing else will be asked about."""
+    def _column_sums(self, queries: Queries, alone: bool = False) -> Groups:
+        """Sum up columns; `alone` if nothing else will be asked about the same samples."""
         own = _kept(queries, queries.variables < self.n_variables)
         sizes = self.cardinalities[own.variables]
         widths = _of_queries(np.add, np.maximum(sizes, 1), own)
         first = np.concatenate([[0], np.cumsum(_width(widths))]).astype(np.int64)
-        if self._whole_columns is not None:
+        if alone and self._whole_columns is not None:
             summed = partial(block_sums.summed_columns, whole=self._whole_columns)
             sums = self._summed(summed, queries, first)
         else:
