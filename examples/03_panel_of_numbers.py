@@ -31,8 +31,8 @@ def edges(graph):
 
 
 by_score, by_tests = edges(model.graph_), edges(other.graph_)
-print(f"{len(by_score)} links by f2sl-h, {len(by_tests)} by pc-stable, {len(by_score & by_tests)} by both")
+print(f"{len(by_score)} edges by f2sl-h, {len(by_tests)} by pc-stable, {len(by_score & by_tests)} by both")
 
 # %%
-# Where both agree there is more reason to believe in a link.
+# Where both agree there is more reason to believe in an edge.
 f2sl.plot(model, truth=other)

@@ -44,7 +44,7 @@ def test_undirected_edges_are_directed_and_said_to_be(folder, capsys):
     out = folder / "of_pdag.net"
     assert main(["fit", str(folder / "pdag.json"), str(folder / "data.csv"), "--out", str(out)]) == 0
     assert "note: 1 undirected edge of" in capsys.readouterr().out
-    assert f2sl.load_network(out).graph.adjacent("e") == ["f"]
+    assert f2sl.load_network(out).graph.neighbors("e") == ["f"]
 
 
 @pytest.mark.parametrize("engine", ["memory", "stream"])

@@ -426,7 +426,7 @@ class FoundPairs:
         return FoundPairs(self.first[which], self.second[which], self.values[which], self.tally)
 
     def allowed_neighbors(self, rules: Constraints) -> FoundPairs:
-        """Return the pairs that constraints allow to be linked."""
+        """Return the pairs that constraints allow to be adjacent."""
         return self.part(rules.allows_adjacency(self.first, self.second))
 
 

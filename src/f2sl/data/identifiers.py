@@ -1,4 +1,4 @@
-"""Columns that tell rows apart, or groups of a few rows, and so hide the links of all others.
+"""Columns that tell rows apart, or groups of a few rows, and so hide the edges of all others.
 
 They are left out unless options name them. None of the rules depends on the order of the rows, because many
 tables are sorted by what they measure. Chosen on the tables that :mod:`f2sl.data.kinds` names: of 547

@@ -177,7 +177,7 @@ class StructureLearner(Estimator):
         return show(self, path, **options)
 
     def explain(self, a: str, b: str, data: Any = None, **reading: Any) -> Explanation:
-        """Explain why two variables are linked, or are not.
+        """Explain why two variables are adjacent, or are not.
 
         Parameters
         ----------

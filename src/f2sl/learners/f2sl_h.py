@@ -190,7 +190,7 @@ class F2SLh(StructureLearner):
     --------
     >>> import f2sl
     >>> model = f2sl.F2SLh().fit(f2sl.load_example("asia"))
-    >>> sorted(model.graph_.adjacent("smoke"))
+    >>> sorted(model.graph_.neighbors("smoke"))
     ['bronc', 'lung']
     """
 
@@ -309,7 +309,7 @@ class F2SLh(StructureLearner):
             n_tests_=0,
             n_inconclusive_=0,
             skeleton_=graph.skeleton().reorder(fit.columns),
-            pc_={name: sorted(graph.adjacent(name), key=names.index) for name in names},
+            pc_={name: sorted(graph.neighbors(name), key=names.index) for name in names},
         )
         return graph
 
@@ -396,7 +396,7 @@ class F2SLh(StructureLearner):
         from f2sl.search.hill_climbing import Families
 
         arrows = start.directed_array
-        usable = arrows[skeleton.linked(arrows[:, 0], arrows[:, 1])]
+        usable = arrows[skeleton.adjacent(arrows[:, 0], arrows[:, 1])]
         families: Families = score
         if self.max_parents is not None:
             families = Admissible(score, self.max_parents)

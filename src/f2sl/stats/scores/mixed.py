@@ -14,7 +14,7 @@ networks have the same score, and no form of an equation prefers one member of a
 
 **dg-bic**, the default, treats the indicators of a variable with r states as r - 1 further numbers. Its
 likelihood is that of one normal distribution of all columns, so the score of a graph never exceeds the log
-likelihood of the graph in which all are linked. With S the covariances of a set's columns, N rows and d
+likelihood of the graph in which all are adjacent. With S the covariances of a set's columns, N rows and d
 columns of v, ::
 
     score(v | P) = - N / 2 (log det S(P + v) - log det S(P) + d (1 + log 2 pi))
@@ -22,17 +22,17 @@ columns of v, ::
 
 Indicators are not normal, but the difference of two scores is N times a sum of log(1 - squared canonical
 correlation): for two variables with states nearly half the chi-squared statistic of their table, for a number
-and states the analysis of variance, for two numbers the squared correlation. So more rows never link what is
-independent, and a link that is linear in the columns is found whatever the distribution of the noise. All
-comes from one matrix (:attr:`~f2sl.data.mixed.engine.MixedEngine.embedded`), so a family takes
-microseconds however many rows there are. What is not linear in the columns, such as an effect of two states
-together that neither has alone, is not seen. A number whose relations are clearly curved has further
-columns (:mod:`f2sl.data.mixed.basis`).
+and states the analysis of variance, for two numbers the squared correlation. So more rows never connect what
+is independent, and an edge that is linear in the columns is found whatever the distribution of the noise. All
+comes from one matrix (:attr:`~f2sl.data.mixed.engine.MixedEngine.embedded`), so a family takes microseconds
+however many rows there are. What is not linear in the columns, such as an effect of two states together that
+neither has alone, is not seen. A number whose relations are clearly curved has further columns
+(:mod:`f2sl.data.mixed.basis`).
 
 With missing values the matrix is that of the normal distribution that fits all rows best
 (:mod:`f2sl.data.mixed.expected`), and a parent costs the more, the fewer rows have both it and the child.
 One matrix from pairs of columns, each pair on its own rows, is no answer: the rows of different pairs differ
-systematically, and where relations are strong that looks like further links. "bic-g" of numbers with missing
+systematically, and where relations are strong that looks like further edges. "bic-g" of numbers with missing
 values is the same score.
 
 **cg-bic** has, for each configuration of states, means and covariances of its own. Families of states alone
