@@ -195,7 +195,7 @@ def test_the_standard_input_is_read_once(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(text))
     out = tmp_path / "g.json"
     assert main(["learn", "-", "--algorithm", "notears", "--out", str(out)]) == 0
-    assert "column 'b': integers with few values beside other numbers" in capsys.readouterr().out
+    assert "column 'b': integers with few values beside other continuous columns" in capsys.readouterr().out
     graph = load_graph(out)
     assert {frozenset(edge) for edge in graph.directed_edges} == {frozenset("bc")}
 

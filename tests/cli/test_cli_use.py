@@ -186,7 +186,7 @@ def test_truth_values_are_written_as_they_are_read(tmp_path, capsys):
         (["fit", "graph.json", "odd.csv", "--out", "x.bif"], "none of the columns id, z is one of a, b, c"),
         (
             ["fit", "crossing.json", "mixed.csv", "--out", "x.json"],
-            "edges from numbers to states: x -> s; .* with --bins x=5 --bins w=5$",
+            "edges from continuous to discrete variables: x -> s; .* with --bins x=5 --bins w=5$",
         ),
         (
             ["fit", "crossing.json", "mixed.csv", "--out", "x.bif"],

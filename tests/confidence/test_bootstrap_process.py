@@ -48,8 +48,8 @@ def test_the_summary_names_edges_with_their_confidence(table):
     ):
         assert words in printed
     # a and b are two fair coins, c is "a or b", and f is mostly e: by hand, in all replicates.
-    assert "a -> c    1.000   1.000   0.000" in printed
-    assert "e - f     1.000   0.000   0.000" in printed
+    assert "a -> c   1.000   1.000   0.000" in printed
+    assert "e - f    1.000   0.000   0.000" in printed
     assert found.graph.directed_edges == [("a", "c"), ("b", "c")]
     assert found.graph.undirected_edges == [("e", "f")]
     assert table.with_name("c.svg").read_text().startswith("<svg")

@@ -308,5 +308,5 @@ def test_tilings_that_cannot_be(options, problem):
 
 
 def test_a_tile_is_a_network():
-    with pytest.raises(OptionError, match=r"tile needs a BayesianNetwork of states, not 'asia'; see load"):
+    with pytest.raises(OptionError, match=r"tile needs a discrete BayesianNetwork, not 'asia'; see load"):
         f2sl.tile("asia", 2)

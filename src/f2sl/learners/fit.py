@@ -58,7 +58,7 @@ class Fit:
     table : Table
         The table, its columns in the order of `names`.
     engine : Any
-        What the learner asks: counts of states, moments of numbers, or both.
+        What the learner asks: counts of discrete columns, moments of continuous ones, or both.
     deadline : Deadline
         Time limit of the fit. At the limit checkpoints raise :class:`TimeUp`. A learner keeps what it has
         found by blocks of ``keeping``, which end early then and on Ctrl-C; after one that did, it returns the

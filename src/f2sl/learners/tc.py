@@ -1,4 +1,4 @@
-"""TC, total conditioning, with collider sets (Pellet and Elisseeff 2008), for real numbers.
+"""TC, total conditioning, with collider sets (Pellet and Elisseeff 2008), for continuous tables.
 
 1. *Blankets.* Two variables are adjacent if they are correlated given all others (`local/tc_blankets.py`).
    The edges are those of the network and those between *spouses*, the parents of a common child.

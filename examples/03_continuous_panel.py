@@ -1,9 +1,9 @@
 """
-A panel of numbers
+A continuous panel
 ==================
 
-Thirteen chemical measurements of 178 Italian wines. All columns are real numbers, so f2sl treats them as
-jointly Gaussian: Fisher's z tests and the Gaussian BIC take the place of tests and scores for categories.
+Thirteen chemical measurements of 178 Italian wines. All columns are continuous, so f2sl treats them as
+jointly Gaussian: Fisher's z tests and the Gaussian BIC take the place of discrete tests and scores.
 """
 
 # %%
