@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import f2sl
 import naive_em
+from f2sl._deadline import Deadline, limited
 from f2sl.data.mixed import expected as em
 from f2sl.data.mixed.engine import MixedEngine
 from f2sl.data.mixed.expected import DIGITS, WIDE, _fill_in, of_rows
@@ -294,3 +295,15 @@ def test_a_column_without_allowed_edges_changes_nothing(with_states):
         found.append((model.graph_.directed_edges, model.graph_.undirected_edges))
         assert not model.graph_.adjacent("apart")
     assert found[0] == found[1]
+
+
+def test_at_the_time_limit_the_correlations_of_pairs_serve():
+    columns = mixed_columns(7, 300)
+    table = mixed_table(columns, missing=drawn_missing(7, columns, 0.3))
+    with limited(Deadline(1e-9)):
+        found = embedded(table)
+    expected = embedded(table)
+    # They shrink where they may be chance, and only these steps would have used all that rows know.
+    assert found.start.tolist() == expected.start.tolist()
+    assert found.correlations == pytest.approx(expected.correlations, abs=0.2)
+    assert np.linalg.eigvalsh(found.correlations).min() > 0.0

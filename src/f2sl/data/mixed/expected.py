@@ -35,6 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers, Mask
+from f2sl._deadline import TimeUp, checkpoint
 from f2sl._notes import Note
 from f2sl._progress import stage
 from f2sl._threads import one_blas_thread
@@ -207,6 +208,7 @@ def _completed(
     left_open = np.zeros((c, c), np.int64)
     at_once, scale = max(1, VALUES_AT_ONCE // c), 2.0**layout.scaling.coarse_bits
     for a in range(0, rows, at_once):
+        checkpoint()
         coarse, fine, missing = layout.rows(block, a, min(a + at_once, rows))
         if precision is not None:
             values = (coarse + fine / layout.scaling.coarse_unit) / scale
@@ -240,6 +242,7 @@ def _fill_in(
         return
     with one_blas_thread(of_scipy=True):
         for k in np.flatnonzero(wide):
+            checkpoint()
             lacks = np.flatnonzero(missing[order[begin[k]]][owner])
             inverse = _inverse(precision[np.ix_(lacks, lacks)])
             one = begin[k : k + 1], end[k : k + 1]
@@ -254,13 +257,19 @@ def expected(layout: Layout, n_rows: int, add_up: AddUp) -> Embedded:
     with one_blas_thread(), stage("filling in missing values") as advance:
         safe = _of_pairs(layout.owner, pairs, sums, products, scale)
         path, longest = [safe], math.inf
-        steps, step, ridge = _steps(layout, n_rows, groups), 0, _ridge(layout.n_used, n_rows)
+        steps, step, change = _steps(layout, n_rows, groups), 0, 0.0
+        ridge = _ridge(layout.n_used, n_rows)
         while step < steps:
             last, (mean, covariance) = step == steps - 1, path[-1]
-            found = _step(layout, n_rows, add_up, mean, _precision(covariance, ridge), last)
+            try:
+                checkpoint()
+                found = _step(layout, n_rows, add_up, mean, _precision(covariance, ridge), last)
+            except TimeUp:  # what there is after fewer steps serves to find a graph, though not the best one
+                found, change = path[-1], math.inf
+                break
             changes = np.abs(_correlations(found[1]) - _correlations(covariance)) * weight
-            step += 1
-            if changes.max() < NEAR and 2 < step < steps:  # the first steps may be short and far from the end
+            step, change = step + 1, float(changes.max())
+            if change < NEAR and 2 < step < steps:  # the first steps may be short and far from the end
                 steps = step + 1  # once more, with all digits
             path.append(found)
             if len(path) == 3:
@@ -272,7 +281,7 @@ def expected(layout: Layout, n_rows: int, add_up: AddUp) -> Embedded:
             advance(1.0 / steps)
     start = np.searchsorted(layout.owner, np.arange(len(pairs) + 1))
     correlations = _rounded(_correlations(found[1]))
-    return Embedded(correlations, start, pairs.astype(np.int64), *found, float(changes.max()))
+    return Embedded(correlations, start, pairs.astype(np.int64), *found, change)
 
 
 def _of_pairs(owner: Integers, pairs: Floats, sums: Floats, products: Floats, scale: float) -> Fit:
