@@ -27,6 +27,7 @@ References
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -250,35 +251,35 @@ def _fill_in(
 
 
 def expected(layout: Layout, n_rows: int, add_up: AddUp) -> Embedded:
-    """Return the correlations of all columns, and how many samples have both variables of each pair."""
+    """Return the correlations of all columns, and how many samples have both variables of each pair.
+
+    At the time limit EM ends with the steps that it has made: enough to find a graph, if not the best one.
+    """
     scale = 2.0**layout.scaling.coarse_bits
-    pairs, sums, products, groups = add_up(partial(_observed, layout))
-    weight = np.sqrt(pairs[np.ix_(layout.owner, layout.owner)])
     with one_blas_thread(), stage("filling in missing values") as advance:
-        safe = _of_pairs(layout.owner, pairs, sums, products, scale)
+        pairs, sums, products, groups = add_up(partial(_observed, layout))
+        weight = np.sqrt(pairs[np.ix_(layout.owner, layout.owner)])
+        found = safe = _of_pairs(layout.owner, pairs, sums, products, scale)
         path, longest = [safe], math.inf
-        steps, step, change = _steps(layout, n_rows, groups), 0, 0.0
+        steps, step, change = _steps(layout, n_rows, groups), 0, math.inf
         ridge = _ridge(layout.n_used, n_rows)
-        while step < steps:
-            last, (mean, covariance) = step == steps - 1, path[-1]
-            try:
+        with suppress(TimeUp):
+            while step < steps:
                 checkpoint()
+                last, (mean, covariance) = step == steps - 1, path[-1]
                 found = _step(layout, n_rows, add_up, mean, _precision(covariance, ridge), last)
-            except TimeUp:  # what there is after fewer steps serves to find a graph, though not the best one
-                found, change = path[-1], math.inf
-                break
-            changes = np.abs(_correlations(found[1]) - _correlations(covariance)) * weight
-            step, change = step + 1, float(changes.max())
-            if change < NEAR and 2 < step < steps:  # the first steps may be short and far from the end
-                steps = step + 1  # once more, with all digits
-            path.append(found)
-            if len(path) == 3:
-                safe, path = found, [_leap(path, ridge) if step + 1 < steps else found]
-            elif (length := float(np.linalg.norm(changes))) > longest:
-                path, longest = [safe], math.inf  # the leap led away
-            else:
-                longest = length
-            advance(1.0 / steps)
+                changes = np.abs(_correlations(found[1]) - _correlations(covariance)) * weight
+                step, change = step + 1, float(changes.max())
+                if change < NEAR and 2 < step < steps:  # the first steps may be short and far from the end
+                    steps = step + 1  # once more, with all digits
+                path.append(found)
+                if len(path) == 3:
+                    safe, path = found, [_leap(path, ridge) if step + 1 < steps else found]
+                elif (length := float(np.linalg.norm(changes))) > longest:
+                    path, longest = [safe], math.inf  # the leap led away
+                else:
+                    longest = length
+                advance(1.0 / steps)
     start = np.searchsorted(layout.owner, np.arange(len(pairs) + 1))
     correlations = _rounded(_correlations(found[1]))
     return Embedded(correlations, start, pairs.astype(np.int64), *found, change)
