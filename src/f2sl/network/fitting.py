@@ -109,7 +109,12 @@ def dag_of_network(graph: PDAG, table: Table) -> DAG:
     aliases = table.merged
     nodes = [name for name in dag.nodes if name not in aliases]
     edges = [(a, b) for a, b in dag.directed_edges if a not in aliases and b not in aliases]
-    return DAG(nodes, edges)
+    chosen = DAG(nodes, edges)
+    chosen.weak = graph.weak.intersection(edges)
+    chosen.either_way = frozenset(edges).difference(graph.directed_edges) | graph.either_way.intersection(
+        edges
+    )
+    return chosen
 
 
 def fit_learned(graph: PDAG, table: Table, equivalent_sample_size: float = 1) -> BayesianNetwork:
