@@ -567,7 +567,7 @@ class MixedEngine:
         wanted = own & ~numbers, own & numbers, own, is_missing & ~numbers, is_missing & numbers
         parts = [_kept(everyone, chosen) for chosen in wanted]
         local = [Queries(position[part.variables], part.start) for part in parts]
-        asked = block_sums.Asked(self.is_number[parts[2].variables], *local)
+        asked = block_sums.MixedBatch(self.is_number[parts[2].variables], *local)
         if isinstance(self._table, MemoryTable):
             return function(codes, *halves, cardinalities, asked, first)
         scaling = self._scaling.part(self.position[used[1]])
