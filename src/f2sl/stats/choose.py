@@ -179,6 +179,20 @@ def _made(option: str, value: Any, engine: Engine, **options: Any) -> Any:
     return check_choice(option, made(**{name: given for name, given in options.items() if name in taken}))
 
 
+def has_option(option: str, value: Any, name: str) -> bool:
+    """Return whether what an option stands for has an option of that name which is not its own already.
+
+    Examples
+    --------
+    >>> [has_option("score", score, "equivalent_sample_size") for score in ("auto", "bds", "bic")]
+    [True, True, False]
+    """
+    if not isinstance(value, str):
+        return False
+    registry = REGISTRIES[option]
+    return value not in registry or name in _parameters(registry.load(value))
+
+
 @cache
 def _parameters(made: Any) -> frozenset[str]:
     """Return the names of a class's options."""
