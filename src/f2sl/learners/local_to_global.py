@@ -281,7 +281,8 @@ class LocalToGlobal(StructureLearner):
 
     def _unused(self) -> Iterator[Note]:
         """Yield a problem for each option that is set although no part uses it."""
-        kind = {"ci": ByTests, "score": ByScore}.get(self.orient) if isinstance(self.orient, str) else None
+        named: Mapping[object, type[ByTests | ByScore]] = {"ci": ByTests, "score": ByScore}
+        kind = named.get(self.orient) if isinstance(self.orient, str) else None
         used = {"orient", "pc"}
         if self.local is None:
             used |= set(self._local_class.option_defaults()) & {"alpha", "max_cond_vars", "ci_test"}

@@ -25,7 +25,7 @@ from f2sl.data.engines import Engine
 from f2sl.errors import OptionError, unknown_name
 from f2sl.stats.answers import IndependenceTest
 from f2sl.stats.measures.base import Measure, PairSearch, WalkOverPairs
-from f2sl.stats.registries import CI_TESTS, MEASURES, SCORES, Configured
+from f2sl.stats.registries import CI_TESTS, MEASURES, SCORES
 from f2sl.stats.scores.base import FamilyScores, Score
 from f2sl.stats.tests.base import CITest
 
@@ -38,7 +38,7 @@ RELEVANCE_LEVEL = 0.05
 REGISTRIES: Mapping[str, Registry] = {"ci_test": CI_TESTS, "score": SCORES, "measure": MEASURES}
 """Registry of each option."""
 
-BASES: Mapping[str, type[Configured]] = {"ci_test": CITest, "score": Score, "measure": Measure}
+BASES: Mapping[str, type[CITest | Score | Measure]] = {"ci_test": CITest, "score": Score, "measure": Measure}
 """Base class of the objects of each option."""
 
 
