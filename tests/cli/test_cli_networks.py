@@ -181,7 +181,7 @@ def test_names_with_commas_survive(tmp_path):
     [
         (["alarm", "--rows", "0"], "--rows must be a whole number of at least 1, not 0"),
         (["alarm", "--rows", "-1"], "--rows must be a whole number of at least 1, not -1"),
-        (["alarm", "--rows", "many"], "invalid value for '--rows'"),
+        (["alarm", "--rows", "many"], "--rows takes a whole number, not 'many'"),
         (["alarm", "--random-state", "-1"], "--random-state must be a whole number of at least 0, not -1"),
         (["alarn"], "unknown network 'alarn'; did you mean 'alarm'? Known: alarm, andes, asia, barley"),
         (["none.bif"], "cannot read none.bif"),
