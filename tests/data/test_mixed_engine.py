@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import f2sl
 import naive_mixed
 from f2sl.data.engines import Queries
 from f2sl.data.mixed import shared
@@ -169,3 +170,19 @@ def test_columns_of_sets_on_the_rows_that_have_them(random_state, share):
                     mixed = high[i] @ low[j] + low[i] @ high[j]
                     expected += [high[i] @ high[j], mixed, low[i] @ low[j]]
             assert groups.sums[groups.first[t] : groups.first[t + 1]].tolist() == expected
+
+
+def test_states_of_less_than_two_rows_each_have_no_columns():
+    n = 60
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=n)
+    frame = {"name": [f"p{i}" for i in range(n)], "x": x, "y": x + rng.normal(size=n)}
+    with f2sl.open_table(frame, keep=["name"]) as table, MixedEngine(table) as engine:
+        assert np.diff(engine.embedded.start).tolist() == [0, 1, 1]
+    model = f2sl.learn(frame, keep=["name"])
+    without = f2sl.learn(frame)
+    assert model.graph_.undirected_edges == [("x", "y")]
+    assert model.score_ == pytest.approx(without.score_, abs=2.0)  # another penalty for each edge
+    assert "fewer than two rows for each state, so no edges beside continuous columns: column 'name'" in (
+        model.notes_
+    )
