@@ -11,6 +11,7 @@ from f2sl.data.engines import Queries
 from f2sl.data.mixed import shared
 from f2sl.data.mixed.engine import BINS, MixedEngine
 from f2sl.data.stream import StreamTable
+from f2sl.errors import F2SLWarning
 from marks import few_examples
 from mixed_tools import drawn_missing, mixed_columns, mixed_table
 
@@ -179,8 +180,10 @@ def test_states_of_less_than_two_rows_each_have_no_columns():
     frame = {"name": [f"p{i}" for i in range(n)], "x": x, "y": x + rng.normal(size=n)}
     with f2sl.open_table(frame, keep=["name"]) as table, MixedEngine(table) as engine:
         assert np.diff(engine.embedded.start).tolist() == [0, 1, 1]
-    model = f2sl.learn(frame, keep=["name"])
-    without = f2sl.learn(frame)
+    with pytest.warns(F2SLWarning, match="nearly as many states as rows"):
+        model = f2sl.learn(frame, keep=["name"])
+    with pytest.warns(F2SLWarning, match="left out: fewer than two rows for each label"):
+        without = f2sl.learn(frame)
     assert model.graph_.undirected_edges == [("x", "y")]
     assert model.score_ == pytest.approx(without.score_, abs=2.0)  # another penalty for each edge
     assert "fewer than two rows for each state, so no edges beside continuous columns: column 'name'" in (
