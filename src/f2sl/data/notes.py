@@ -64,10 +64,14 @@ def identifier_columns(table: Table) -> Note | None:
 
 
 def states_without_rows(table: Table) -> Note | None:
-    """Return a note on columns of a mixed table with too many states for an indicator each, or None."""
+    """Return a note on columns of a mixed table with too many states for an indicator each, or None.
+
+    Those that look like identifiers have a note of their own.
+    """
     if table.kind != MIXED:
         return None
     many = table.cardinalities - 1 > table.n_rows / ROWS_PER_COLUMN
+    many &= table.cardinalities <= LIKE_AN_IDENTIFIER * table.n_rows
     what = "fewer than two rows for each state, so no edges beside continuous columns: "
     return _listed("rare-states", what, [table.names[i] for i in np.flatnonzero(many)])
 
