@@ -232,3 +232,26 @@ def test_derived_columns_are_those_of_the_values_in_learn_and_in_check(tmp_path,
     assert "monotone functions of each other, as a logarithm is" in whole
     assert "linear functions" not in whole
     assert "'a' = 'b' + 'difference'" in whole
+
+
+def test_check_says_that_the_first_line_may_be_data_as_learn_does(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "t.csv"
+    for columns, told in (
+        (rng.normal(size=(60, 2)).round(3).T, "the column names look like values, such as"),
+        (rng.choice(["yes", "no"], (2, 60)), "all column names are numbers; if the first line is data"),
+    ):
+        write_csv(path, dict(zip(["1.5", "2.5"], columns.tolist(), strict=True)))
+        for command in ("learn", "check"):
+            assert main([command, str(path)]) == 0
+            [note] = [line for line in capsys.readouterr().out.splitlines() if "--no-header" in line]
+            assert told in note
+
+
+def test_an_example_of_what_to_leave_out_names_columns(tmp_path, capsys):
+    a = np.random.default_rng(0).normal(size=200).round(3)
+    path = write_csv(tmp_path / "t.csv", {"a": a, **{f"b{i}": (a * i + 1).round(3) for i in range(2, 16)}})
+    assert main(["check", str(path)]) == 0
+    printed = capsys.readouterr().out
+    assert "for example with --drop b2 --drop b3" in printed
+    assert "for example with --drop)" not in printed
