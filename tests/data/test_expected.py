@@ -235,7 +235,7 @@ def test_columns_without_missing_values_keep_their_correlations():
 
 
 def test_values_that_are_missing_for_a_reason_do_not_mislead():
-    """Rows lack y and z if x is large, which links both on the rows that are left, and x explains it."""
+    """Rows lack y and z if x is large, which connects both on the rows that are left, and x explains it."""
     rng = np.random.default_rng(5)
     n = 4000
     group = rng.integers(0, 2, n)
@@ -293,7 +293,7 @@ def test_a_column_without_allowed_edges_changes_nothing(with_states):
     for apart in (noise, np.where(missing[1], np.nan, columns.sum(axis=0) + 0.01 * noise)):
         model = f2sl.learn({**frame, "apart": apart}, knowledge=knowledge, transform="none", stability=0)
         found.append((model.graph_.directed_edges, model.graph_.undirected_edges))
-        assert not model.graph_.adjacent("apart")
+        assert not model.graph_.neighbors("apart")
     assert found[0] == found[1]
 
 
