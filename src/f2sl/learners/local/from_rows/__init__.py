@@ -24,7 +24,7 @@ from f2sl.stats.scores.tables import BDeuOfSets, terms_for
 if TYPE_CHECKING:
     from f2sl.learners.local.from_rows._kernels import Families, Tally
     from f2sl.learners.local.growing import Problems
-    from f2sl.search.climbing._kernels import Climb
+    from f2sl.search.hill_climbing._kernels import Climb
     from f2sl.stats.scores.sets import SetScores
 
 SIZES_KEPT, FAMILIES_KEPT = 1021, 4096

@@ -29,8 +29,8 @@ import numpy as np
 from f2sl._jit import Array, inner, int64, kernel, plain_inner, popcount
 from f2sl.data.memory._kernels import refine
 from f2sl.learners.local._kernels import changes, insert
-from f2sl.search.climbing._kernels import N_CHANGED, NONE, Climb, begin, step
 from f2sl.search.hill_climbing import MAX_STALL, RELATIVE_TOLERANCE
+from f2sl.search.hill_climbing._kernels import N_CHANGED, NONE, Climb, begin, step
 from f2sl.stats.scores._kernels import LARGEST_EXACT, Terms, make_room, row_of, term_of
 
 TOO_LARGE = -1
@@ -396,7 +396,7 @@ def try_in_turn(
     return tried
 
 
-# Hill climbing: the steps of `search/climbing`, among all pairs of variables, numbered by their places.
+# Hill climbing: the steps of `search/hill_climbing`, among all pairs of variables, numbered by their places.
 #
 # Climbs begin alike, whichever the candidate, and so do those of the next request: most gains are needed
 # again. A direct-mapped cache keeps them for each family.
