@@ -191,41 +191,6 @@ def _constrained(edges: Integers, start: Integers, constraints: Constraints) -> 
     return adjacencies, np.concatenate([required, np.array(kept, np.int64).reshape(-1, 2)])
 
 
-def new_climb(n: int, edges: Integers, tabu_length: int, hashes: Integers) -> _kernels.Climb:
-    """Return a climb over variables 0 to n - 1 among these edges that has not begun.
-
-    `hashes` are random numbers, one for each arc.
-    """
-    # Before sorting, arc i and arc i + m are the two directions of edge i; `position` follows both.
-    m = len(edges)
-    directed_edges = np.concatenate([edges, edges[:, ::-1]]).astype(np.int64).reshape(-1, 2)
-    order = np.lexsort((directed_edges[:, 1], directed_edges[:, 0]))
-    position = np.empty(2 * m, np.int64)
-    position[order] = np.arange(2 * m)
-    return _kernels.Climb(
-        start=np.concatenate([[0], np.cumsum(np.bincount(directed_edges[:, 0], minlength=n))]),
-        others=directed_edges[order, 1],
-        opposite=position[(order + m) % (2 * m)] if m else position,
-        present=np.empty(2 * m, np.bool_),
-        gain=np.zeros(2 * m),
-        closing=np.empty(2 * m, np.bool_),
-        adding=np.zeros(2 * m),
-        top=np.zeros(n),
-        children=np.zeros(2 * m, np.int64),
-        n_children=np.empty(n, np.int64),
-        struck=np.empty((2, 2 * m), np.int64),
-        changed=np.empty(n, np.int64),
-        counters=np.empty(3, np.int64),
-        score=np.empty(1),
-        hashes=hashes,
-        marks=np.empty(tabu_length + 1, np.int64),
-        moves=np.empty((tabu_length + 1, 2), np.int64),
-        odd=np.zeros(2 * m, np.bool_),
-        stack=np.zeros(n, np.int64),
-        seen=np.zeros(n + 1, np.int64),
-    )
-
-
 class _State:
     """DAG during the climb: arrays of the compiled steps, and the scores.
 
@@ -246,8 +211,34 @@ class _State:
     ) -> None:
         self._family_score = family_score
         self._prior = edge_log_prior
-        hashes = np.random.default_rng(0).integers(2**63, size=2 * len(edges))
-        self._climb = climb = new_climb(n, edges, tabu_length, hashes)
+        # Before sorting, arc i and arc i + m are the two directions of edge i; `position` follows both.
+        m = len(edges)
+        directed_edges = np.concatenate([edges, edges[:, ::-1]]).astype(np.int64).reshape(-1, 2)
+        order = np.lexsort((directed_edges[:, 1], directed_edges[:, 0]))
+        position = np.empty(2 * m, np.int64)
+        position[order] = np.arange(2 * m)
+        self._climb = climb = _kernels.Climb(
+            start=np.concatenate([[0], np.cumsum(np.bincount(directed_edges[:, 0], minlength=n))]),
+            others=directed_edges[order, 1],
+            opposite=position[(order + m) % (2 * m)] if m else position,
+            present=np.empty(2 * m, np.bool_),
+            gain=np.zeros(2 * m),
+            closing=np.empty(2 * m, np.bool_),
+            adding=np.zeros(2 * m),
+            top=np.zeros(n),
+            children=np.zeros(2 * m, np.int64),
+            n_children=np.empty(n, np.int64),
+            struck=np.empty((2, 2 * m), np.int64),
+            changed=np.empty(n, np.int64),
+            counters=np.empty(3, np.int64),
+            score=np.empty(1),
+            hashes=np.random.default_rng(0).integers(2**63, size=2 * m),
+            marks=np.empty(tabu_length + 1, np.int64),
+            moves=np.empty((tabu_length + 1, 2), np.int64),
+            odd=np.zeros(2 * m, np.bool_),
+            stack=np.zeros(n, np.int64),
+            seen=np.zeros(n + 1, np.int64),
+        )
         self._own: Floats = np.empty(n)
         _kernels.begin(climb, 0.0)
         # Arcs are sorted by (from, to), hence by from * n + to: those of `start` are found by bisection.
