@@ -42,6 +42,13 @@ def test_states_that_shift_numbers_do_not_make_these_curved():
     assert found is linear
 
 
+def test_few_rows_for_each_column_keep_one():
+    """Of four numbers, hats included, come thirteen columns, so 130 rows are enough and 129 are not."""
+    for rows, expected in ((129, 1), (130, KNOTS - 1)):
+        found, _ = embedded(mixed_table(columns_of(rows, curved=True), KINDS))
+        assert np.diff(found.start)[0] == expected
+
+
 def test_hats_are_lines_between_quantiles():
     columns = columns_of(4_000, curved=True)
     found, linear = embedded(mixed_table(columns, KINDS))
@@ -81,9 +88,9 @@ def test_curved_relations_are_found(monkeypatch, share_missing):
     frame["other"] = rng.normal(size=2_000)
     frame = frame.mask(rng.random(frame.shape) < share_missing)
     graph = f2sl.learn(frame, stability=0).graph_
-    assert "x" in graph.adjacent("w") and not graph.adjacent("other")
+    assert "x" in graph.neighbors("w") and not graph.neighbors("other")
     monkeypatch.setattr(basis, "CURVED", 2.0)
-    assert "x" not in f2sl.learn(frame, stability=0).graph_.adjacent("w")
+    assert "x" not in f2sl.learn(frame, stability=0).graph_.neighbors("w")
 
 
 def test_a_number_with_few_values_has_fewer_hats():

@@ -65,7 +65,7 @@ from f2sl.search.growing.state import (
     SCORE,
     STEP,
     WEIGHT,
-    Families,
+    FamilyCopies,
     Problem,
     Wide,
     Workspace,
@@ -90,7 +90,7 @@ def column_of(v: int, wide: Wide) -> int:
 
 
 @plain_inner
-def copy_family(source: int, target: int, u: int, families: Families, wide: Wide) -> None:
+def copy_family(source: int, target: int, u: int, families: FamilyCopies, wide: Wide) -> None:
     """Copy a family."""
     k, columns = families.n_parents[source, u], families.n_columns[source, u]
     d = width(u, wide)
@@ -204,7 +204,7 @@ def _what_is_left(x: int, d: int, left: Array, matrix: Array, scratch: Array) ->
 
 @plain_inner
 def _gain_of(
-    u: int, w: int, least: float, families: Families, problem: Problem, workspace: Workspace, wide: Wide
+    u: int, w: int, least: float, families: FamilyCopies, problem: Problem, workspace: Workspace, wide: Wide
 ) -> float:
     """Return the gain of w as a further parent of u, or 0 if it is not above `least`.
 
@@ -303,7 +303,7 @@ def _next_single(
 
 @plain_inner
 def _candidate_gain(
-    u: int, w: int, least: float, families: Families, problem: Problem, workspace: Workspace, wide: Wide
+    u: int, w: int, least: float, families: FamilyCopies, problem: Problem, workspace: Workspace, wide: Wide
 ) -> float:
     """Return the gain of w as a further parent of u, by the covariances that `_condition` has updated."""
     x, du, dw = column_of(w, wide), width(u, wide), width(w, wide)
@@ -316,7 +316,7 @@ def _candidate_gain(
 
 
 @plain_inner
-def _worst(u: int, families: Families, problem: Problem, workspace: Workspace, wide: Wide) -> int:
+def _worst(u: int, families: FamilyCopies, problem: Problem, workspace: Workspace, wide: Wide) -> int:
     """Compute the slopes of u's parents; return the one whose removal gains most, or NO_VARIABLE.
 
     Without the columns of parent i, B' P^-1 B more is left of u, where B are the slopes of these columns and
@@ -394,7 +394,7 @@ def _worst(u: int, families: Families, problem: Problem, workspace: Workspace, w
 
 
 @plain_inner
-def fit_parents(u: int, families: Families, problem: Problem, workspace: Workspace, wide: Wide) -> None:
+def fit_parents(u: int, families: FamilyCopies, problem: Problem, workspace: Workspace, wide: Wide) -> None:
     """Grow and shrink the parents of u until neither gains, beginning with those that it has."""
     matrix, rule = problem.matrix, problem.rule
     parents, figures, whitening = (
@@ -529,7 +529,7 @@ def fit_parents(u: int, families: Families, problem: Problem, workspace: Workspa
 
 
 @plain_inner
-def has_room(u: int, w: int, families: Families, problem: Problem, wide: Wide) -> bool:
+def has_room(u: int, w: int, families: FamilyCopies, problem: Problem, wide: Wide) -> bool:
     """Return whether the arrays have space for w as a further parent of u."""
     columns = families.n_columns[NOW, u] + width(w, wide)
     fits = families.n_parents[NOW, u] < families.parents.shape[2] and columns <= families.factor.shape[2]
@@ -537,7 +537,9 @@ def has_room(u: int, w: int, families: Families, problem: Problem, wide: Wide) -
 
 
 @plain_inner
-def _gains(u: int, w: int, families: Families, problem: Problem, workspace: Workspace, wide: Wide) -> bool:
+def _gains(
+    u: int, w: int, families: FamilyCopies, problem: Problem, workspace: Workspace, wide: Wide
+) -> bool:
     matrix = problem.matrix
     k, columns = families.n_parents[NOW, u], families.n_columns[NOW, u]
     own, factor, slopes = families.columns[NOW, u], families.factor[NOW, u], families.slopes[NOW, u]
@@ -583,7 +585,7 @@ def _gains(u: int, w: int, families: Families, problem: Problem, workspace: Work
 
 
 @plain_inner
-def gains(u: int, w: int, families: Families, problem: Problem, workspace: Workspace, wide: Wide) -> bool:
+def gains(u: int, w: int, families: FamilyCopies, problem: Problem, workspace: Workspace, wide: Wide) -> bool:
     """Return whether w gains as a further parent of u.
 
     What a family has refused is remembered where variables have several columns.
@@ -608,7 +610,13 @@ def gains(u: int, w: int, families: Families, problem: Problem, workspace: Works
 
 @plain_inner
 def _change(
-    u: int, dropped: int, added: int, families: Families, problem: Problem, workspace: Workspace, wide: Wide
+    u: int,
+    dropped: int,
+    added: int,
+    families: FamilyCopies,
+    problem: Problem,
+    workspace: Workspace,
+    wide: Wide,
 ) -> float:
     """Drop the parent of u with one number, or add one, and settle; return the gain in score."""
     k, parents = families.n_parents[NOW, u], families.parents[NOW, u]
@@ -629,7 +637,7 @@ def _change(
 
 
 @plain_inner
-def _keep(source: int, target: int, u: int, families: Families, workspace: Workspace, wide: Wide) -> None:
+def _keep(source: int, target: int, u: int, families: FamilyCopies, workspace: Workspace, wide: Wide) -> None:
     """Copy a family unless there is a copy already."""
     if not workspace.marked[target, u]:
         workspace.marked[target, u] = True
@@ -655,7 +663,7 @@ def _keep_order(source: int, target: int, workspace: Workspace) -> None:
 
 
 @plain_inner
-def _return_to(copy: int, families: Families, workspace: Workspace, wide: Wide) -> None:
+def _return_to(copy: int, families: FamilyCopies, workspace: Workspace, wide: Wide) -> None:
     """Restore all families and the order from the copies."""
     for i in range(workspace.n_listed[copy]):
         copy_family(copy, NOW, workspace.listed[copy, i], families, wide)
@@ -665,7 +673,7 @@ def _return_to(copy: int, families: Families, workspace: Workspace, wide: Wide) 
 
 @plain_inner
 def _walk(
-    v: int, back: bool, most: int, families: Families, problem: Problem, workspace: Workspace, wide: Wide
+    v: int, back: bool, most: int, families: FamilyCopies, problem: Problem, workspace: Workspace, wide: Wide
 ) -> tuple[float, float, int]:
     """Move v past the variables before it (`back`) or behind it, one by one, at most `most`.
 
@@ -708,7 +716,7 @@ def _enqueue(v: int, workspace: Workspace) -> None:
 
 
 @plain_inner
-def _accept(families: Families, workspace: Workspace, wide: Wide) -> None:
+def _accept(families: FamilyCopies, workspace: Workspace, wide: Wide) -> None:
     """Accept the move: enqueue the changed variables and their parents, and keep their former families."""
     for i in range(workspace.n_listed[BEFORE]):
         u = workspace.listed[BEFORE, i]
@@ -721,7 +729,7 @@ def _accept(families: Families, workspace: Workspace, wide: Wide) -> None:
 
 
 @plain_inner
-def _insert(v: int, families: Families, problem: Problem, workspace: Workspace, wide: Wide) -> float:
+def _insert(v: int, families: FamilyCopies, problem: Problem, workspace: Workspace, wide: Wide) -> float:
     """Move v to the place where the score is best, if that gains; return the gain."""
     n = workspace.order.shape[1]
     _keep_order(NOW, BEFORE, workspace)
@@ -740,7 +748,7 @@ def _insert(v: int, families: Families, problem: Problem, workspace: Workspace, 
 
 
 @plain_inner
-def _climb(at_once: int, families: Families, problem: Problem, workspace: Workspace, wide: Wide) -> float:
+def _climb(at_once: int, families: FamilyCopies, problem: Problem, workspace: Workspace, wide: Wide) -> float:
     """Move each variable in the queue to its best place, until the queue is empty; return the gain.
 
     Returns as well after `at_once` variables; the next call goes on.
@@ -758,7 +766,7 @@ def _climb(at_once: int, families: Families, problem: Problem, workspace: Worksp
 
 
 @plain_inner
-def _fit_all(families: Families, problem: Problem, workspace: Workspace, wide: Wide) -> None:
+def _fit_all(families: FamilyCopies, problem: Problem, workspace: Workspace, wide: Wide) -> None:
     """Find the parents of each variable in the current order, beginning with the required ones."""
     for u in range(len(workspace.waiting)):
         k = int64(0)
@@ -775,7 +783,7 @@ def _perturb(
     rounds: int,
     moves: int,
     random: Array,
-    families: Families,
+    families: FamilyCopies,
     problem: Problem,
     workspace: Workspace,
     wide: Wide,
@@ -810,7 +818,7 @@ def work_on(
     count: int,
     moves: int,
     random: Array,
-    families: Families,
+    families: FamilyCopies,
     problem: Problem,
     workspace: Workspace,
     wide: Wide,

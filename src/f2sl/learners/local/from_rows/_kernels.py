@@ -367,7 +367,7 @@ def try_in_turn(
         whole = total(counts[0], int64(1), size, tally)
         joined[0], n = split(groups[0], counts[0], int64(1), int64(k - 1), whole, size, True, patterns, tally)
         fill_lattice(order, n, size, patterns, tally, groups, counts, joined)
-        # Number by places, and tell ties apart by the links to the target, as `tell_ties_apart` does.
+        # Number by places, and tell ties apart by the edges to the target, as `tell_ties_apart` does.
         for mask in range(half):
             whole, there = insert(mask, position), mask >> target & 1
             edges = worth_of_ties * (popcount(np.uint64(mask)) - 1)
