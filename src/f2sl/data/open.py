@@ -22,7 +22,7 @@ from f2sl.data.column import CONTINUOUS, KINDS, MIXED, ReadAs
 from f2sl.data.dask.runtime import Cluster
 from f2sl.data.dask.table import DaskTable
 from f2sl.data.encode import encode
-from f2sl.data.notes import remarks, without_aliases
+from f2sl.data.notes import without_aliases
 from f2sl.data.table import Table
 from f2sl.data.transform import for_learning
 from f2sl.data.values import TextOptions
@@ -157,7 +157,7 @@ def check(data: Any, **options: Any) -> Report:
             _opened(data, tell=reports.append, **{**reading_defaults(), **options}) as table,
             for_learning(table) as learned,
         ):
-            return replace(reports[0], notes=(*learned.notes, *remarks(table)))
+            return replace(reports[0], notes=(*learned.notes, *table.remarks))
     except (DataError, OptionError):
         if not reports:
             raise

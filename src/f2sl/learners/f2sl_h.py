@@ -12,7 +12,7 @@ orienting is good where the other is bad. F2SL-h changes four things, all on the
 
 Sets of parents that the best order needs are then scored on demand, variables that are dependent on another
 given its parents join its candidates, and the search goes on (:mod:`f2sl.search.orders.on_demand`). Columns
-that determine each other are moved together as well (:mod:`f2sl.search.orders.copies`), and parents are
+that determine each other are moved together as well (:mod:`f2sl.search.orders.determined`), and parents are
 found that another one hides because they determine it (:mod:`f2sl.search.orders.determined`). The score of
 states is BDs, which leaves out the configurations that do not occur.
 
@@ -400,8 +400,7 @@ class F2SLh(StructureLearner):
     ) -> tuple[DAG, float]:
         """Climb from the usable edges of the graph of the tests, and from no edge."""
         from f2sl.learners.local_to_global import orient_by_score
-        from f2sl.search.admissible import Admissible
-        from f2sl.search.hill_climbing import FamilyScorer
+        from f2sl.search.hill_climbing import Admissible, FamilyScorer
 
         arrows = start.directed_array
         usable = arrows[skeleton.adjacent(arrows[:, 0], arrows[:, 1])]

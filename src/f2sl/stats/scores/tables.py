@@ -225,7 +225,14 @@ class BDeuOfPlanes(FamilyScores):
         self._terms, self._ess = terms_for(PRIORS_KEPT, n, unit_of_scores(n)), ess
 
     def gains(
-        self, children: Integers, start: Integers, others: Integers, present: Mask, gain: Floats, own: Floats
+        self,
+        children: Integers,
+        start: Integers,
+        others: Integers,
+        present: Mask,
+        gain: Floats,
+        own: Floats,
+        among: Integers | None = None,
     ) -> bool:
         """Score the families of some children, and the gain of each change of one parent.
 
@@ -238,15 +245,20 @@ class BDeuOfPlanes(FamilyScores):
             which of them are.
         gain, own : ndarrays of float64
             Output: the gain of adding or removing each of `others`, and the score of each child's family.
+        among : ndarray of int64, optional
+            Variables that the other arguments number by their positions here.
 
         Returns
         -------
         bool
             False if a table is too large for this way, or a variable has no planes; then nothing is known.
         """
+        planes, first, states = self._planes
+        if among is not None:
+            first, states = first[among], states[among]
         asked = children, start, others, present
         how = self._ess, self._terms, self._most_cells
-        scored = _kernels.bdeu_gains(*self._planes, *asked, *how, gain, own)
+        scored = _kernels.bdeu_gains(planes, first, states, *asked, *how, gain, own)
         self._n_at_once += max(scored, 0)
         return scored >= 0
 
