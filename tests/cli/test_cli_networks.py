@@ -96,7 +96,7 @@ def test_a_network_of_the_users_own(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("kind", ["continuous", "mixed"])
-def test_networks_with_numbers_are_sampled_and_compared_with(kind, tmp_path, capsys):
+def test_networks_with_continuous_variables_are_sampled_and_compared_with(kind, tmp_path, capsys):
     network = package.random_network(12, 12, 2, kind=kind, random_state=3, name=kind)
     csv, json_file, out = (str(tmp_path / name) for name in ("t.csv", "net.json", "learned.json"))
     network.save(json_file)
