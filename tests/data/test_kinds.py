@@ -12,10 +12,11 @@ import pyarrow as pa
 import pytest
 
 import f2sl
+from f2sl import check, open_table
 from f2sl.data.check import check_learnable
 from f2sl.data.engines import open_engine
 from f2sl.data.memory.table import MemoryTable
-from f2sl.data.open import check, open_for, open_table
+from f2sl.data.open import open_for
 from f2sl.data.stream import StreamTable
 
 FRAME = pd.DataFrame({"b": [0.5, -1.25, 3.0], "a": [7, 5, 7]})

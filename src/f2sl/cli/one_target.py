@@ -96,7 +96,7 @@ def run_one_target(
     from f2sl.learners.registries import LOCAL, MARKOV_BLANKET
 
     registry, noun = (LOCAL, "neighbor") if command == "pc" else (MARKOV_BLANKET, "member")
-    learner = create_learner(registry, algorithm, options)
+    learner, algorithm = create_learner(registry, algorithm, options, reading.given)
     by = f"by {algorithm} {describe_options(learner)}".rstrip()  # before "auto" is settled
     from f2sl.api import find_sets
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from f2sl._notes import Note, Use, of_kind
 from f2sl._options import CATALOGUE, Option
 from f2sl._reading import KINDS, READING
-from f2sl.cli.options import DataFile, parameter, spread
+from f2sl.cli.options import DataFile, parameter, postponed, spread
 from f2sl.errors import FileError, OptionError
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ class TableOptions:
                 given[name] = switch[1] if value else given[name]
             elif value is not None:
                 given[name] = value
-        given["bins"] = parse_bins(given["bins"])
-        given["kinds"] = _kinds(given["kinds"], by_kind)
+        given["bins"] = postponed(parse_bins, given["bins"])
+        given["kinds"] = postponed(_kinds, given["kinds"], by_kind) or READING["kinds"].default
         return cls(data, n_jobs, given)
 
     @property

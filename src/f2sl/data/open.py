@@ -323,6 +323,8 @@ def _contradictions(asked: Mapping[str, Any], scheduler: Any, data: Any, on_dask
     if asked["bins"] is not None and all_numbers:
         cuts = " cuts continuous columns into states, which contradicts "
         yield Note("option", Use("bins"), cuts, Use("kinds", CONTINUOUS))
+    elif asked["bins"] is None and asked["binning"] != "quantile":
+        yield Note("no-effect", Use("binning"), " has no effect without ", Use("bins"))
     if asked["missing"] == "state" and all_numbers:
         but = " makes missing values a state, but numbers have no states; use "
         yield Note("option", Use("missing", "state"), but, Use("missing", "drop"))
