@@ -1,4 +1,4 @@
-"""Why two variables are linked or not: each reason where it is forced, its numbers by naive twins."""
+"""Why two variables are adjacent or not: each reason where it is forced, its numbers by naive twins."""
 
 import inspect
 import json
@@ -127,11 +127,11 @@ def test_rules_are_numbered_as_meek_does():
 
 def test_knowledge_is_a_reason():
     data = small_table()
-    knowledge = f2sl.Knowledge(forbidden_links=[("a", "c")], tiers=[["f"], ["e"]])
+    knowledge = f2sl.Knowledge(forbidden_adjacencies=[("a", "c")], tiers=[["f"], ["e"]])
     model = f2sl.F2SLc(knowledge=knowledge).fit(data)
     [reason] = model.explain("c", "a", data).reasons
     assert reason.kind == "knowledge"
-    assert "a -> c (a forbidden link)" in reason.text
+    assert "a -> c (a forbidden adjacency)" in reason.text
     edge = model.explain("e", "f", data)
     assert edge.edge == "f -> e"
     assert by_kind(edge)["direction"] == {"by": "knowledge"}
@@ -481,7 +481,7 @@ def test_parents_grown_among_all_numbers_are_explained_by_their_score(learner):
 
     for (a, b), found in explain_all(model, pairs_of(model), f2sl.open_table(data)).items():
         kinds = {reason.kind for reason in found.reasons}
-        assert kinds <= ({"strength", "score", "direction"} if found.edge else {"score", "separated"})
+        assert kinds <= ({"strength", "score", "direction", "weak"} if found.edge else {"score", "separated"})
         if found.edge:
             u, v = (a, b) if (a, b) in model.graph_.directed_edges else (b, a)
             parents = model.graph_.parents(v)

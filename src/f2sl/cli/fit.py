@@ -30,7 +30,7 @@ def fit(
     reading: TableOptions,
     out: Annotated[
         Path | None,
-        out_file("Save the network: .bif, .xmlbif or .xdsl; with numbers .json or .net."),
+        out_file("Save the network: .bif, .xmlbif or .xdsl; with continuous variables .json or .net."),
     ] = None,
     equivalent_sample_size: Annotated[
         float, typer.Option(help="Weight of the prior, in rows; 0 for maximum likelihood.")
@@ -89,5 +89,7 @@ def fit(
         if len(known.undirected_array):
             undirected = count(len(known.undirected_array), "undirected edge")
             print(f"note: {undirected} of {printable(graph)} directed as by f2sl learn --dag")
+        if (network.graph.weak or network.graph.either_way) and out.suffix.lower() != ".json":
+            print(f"note: {printable(out)} does not keep which directions are uncertain, as .json does")
         for note in texts((*table.notes, *network.notes)):
             print(f"note: {printable(note)}")

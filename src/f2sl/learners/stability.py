@@ -52,6 +52,9 @@ MOST_ROWS = 10_000
 """Rows that tables are drawn from, and have: of larger tables, evenly spaced rows."""
 UNCHECKED = "the directions were not checked, so all are called weakly decided"
 """Note on a check of directions that stopped early."""
+NOT_REPEATED, NOT_CHECKED = "not found again from resampled rows", "not checked with resampled rows"
+NOT_CONFIRMED = "no v-structure it follows from passes a test that also sees curved relations"
+"""Why an arrow is only weakly decided."""
 
 
 def takes_long(table: Table, one_matrix: bool = False) -> bool:
@@ -76,11 +79,13 @@ def takes_long(table: Table, one_matrix: bool = False) -> bool:
 def mark_weakly_decided(learner: StructureLearner, fit: Fit, cpdag: PDAG) -> Interrupted | None:
     """Set `weak` of a CPDAG and of its DAG to the arrows that are not found again; return any interrupt.
 
-    If the check is not made, or stops early, all arrows in question are weakly decided, and a note says so.
+    The learner gets `weakly_decided_`, which says why they are. If the check is not made, or stops early, all
+    arrows in question are weakly decided, and a note says so.
     """
     names = np.array(cpdag.nodes, object)
     questioned = names[in_question(cpdag, fit.constraints)].tolist()
-    weak, interrupt = frozenset((a, b) for a, b in questioned), None
+    weak: dict[tuple[str, str], str] = dict.fromkeys(((a, b) for a, b in questioned), NOT_CHECKED)
+    interrupt = None
     if fit.complete and weak:
         replicates: int | None = learner.stability  # type: ignore[attr-defined]
         try:
@@ -104,7 +109,8 @@ def mark_weakly_decided(learner: StructureLearner, fit: Fit, cpdag: PDAG) -> Int
             fit.notes.append(fit.deadline.note)
     for graph in (cpdag, cpdag.dag):
         if graph is not None:
-            graph.weak = weak
+            graph.weak = frozenset(weak)
+    learner.weakly_decided_ = weak
     return interrupt
 
 
@@ -115,8 +121,10 @@ def weakly_decided(
     rules: Constraints,
     replicates: int,
     again: SearchAgain | None = None,
-) -> frozenset[tuple[str, str]]:
-    """Return the arrows of a CPDAG that some replicate lacks, or that follow from no tested collider.
+) -> dict[tuple[str, str], str]:
+    """Return the arrows of a CPDAG that are weakly decided, with the reason of each.
+
+    A replicate lacks them, or they follow from no tested collider.
 
     Parameters
     ----------
@@ -142,19 +150,23 @@ def weakly_decided(
     arrows, known = in_question(cpdag, rules), cpdag.directed_array
     known = known[~rules.allows(known[:, 1], known[:, 0])]
     resampling = Resampling(learner, (*cpdag.nodes, *table.merged), BOOTSTRAP, random_state=0)
-    links = [resampling.links_of(PDAG(cpdag.nodes, [arrow])) for arrow in names[arrows].tolist()]
-    left = np.concatenate([np.empty(0, np.int64), *links])
+    edges = [resampling.edges_of(PDAG(cpdag.nodes, [arrow])) for arrow in names[arrows].tolist()]
+    left = np.concatenate([np.empty(0, np.int64), *edges])
     sample = sampled(table)
     found = np.ones(len(left), np.bool_)
     with stage("checking directions") as advance:
         for number in range(replicates):
             if found.any():
-                found &= np.isin(left, _links(resampling, sample, number, again))
+                found &= np.isin(left, _edges(resampling, sample, number, again))
             advance(1.0 / replicates)
+        repeated = found.copy()
         if found.any():
             firm = standing(sample, cpdag, {(u, v) for u, v in known.tolist()})
             found &= [(u, v) in firm for u, v in arrows.tolist()]
-    return frozenset((a, b) for a, b in names[arrows[~found]].tolist())
+    return {
+        (a, b): NOT_CONFIRMED if again_found else NOT_REPEATED
+        for (a, b), again_found in zip(names[arrows[~found]].tolist(), repeated[~found].tolist(), strict=True)
+    }
 
 
 def in_question(cpdag: PDAG, rules: Constraints) -> Integers:
@@ -163,8 +175,8 @@ def in_question(cpdag: PDAG, rules: Constraints) -> Integers:
     return arrows[rules.allows(arrows[:, 1], arrows[:, 0])]
 
 
-def _links(resampling: Resampling, sample: MemoryTable, number: int, again: SearchAgain | None) -> Integers:
-    """Return the links of a replicate; none if nothing can be learned from its rows."""
+def _edges(resampling: Resampling, sample: MemoryTable, number: int, again: SearchAgain | None) -> Integers:
+    """Return the edges of a replicate; none if nothing can be learned from its rows."""
     if again is None:
         resampling.learner.set_params(time_limit=current().left)
         try:
@@ -173,10 +185,10 @@ def _links(resampling: Resampling, sample: MemoryTable, number: int, again: Sear
             return np.empty(0, np.int64)
         if not replicate.complete:
             raise TimeUp
-        return replicate.links
+        return replicate.edges
     drawn = gathered(sample, resampling.rows(number, sample.n_rows))
     graph = DAG.from_arrays(sample.names, again.arrows(drawn, number))
-    return resampling.links_of(graph.to_cpdag(resampling.learner.knowledge))
+    return resampling.edges_of(graph.to_cpdag(resampling.learner.knowledge))
 
 
 def sampled(table: Table) -> MemoryTable:

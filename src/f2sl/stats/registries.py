@@ -117,7 +117,7 @@ MEASURES.add(
 MEASURES.add(
     "information",
     "f2sl.stats.measures.pairs:Explained",
-    "1 - exp(-2 MI), which is r^2 of two numbers",
+    "1 - exp(-2 MI), which is r^2 of two continuous variables",
     "Joe 1989",
     kinds=(DISCRETE, CONTINUOUS, MIXED),
     unit="1 - exp(-2 MI)",

@@ -27,7 +27,7 @@ from f2sl.search.growing.state import (
     PERTURB,
     REQUIRED,
     SCORE,
-    Families,
+    FamilyCopies,
     Problem,
     Workspace,
 )
@@ -138,7 +138,7 @@ class _Search:
         )
         # One of `FIRST_CAPACITY` parents is of the widest.
         c = max(1, min(m if self.wide is None else size + size // FIRST_CAPACITY * (w - 1), x))
-        self._families = Families(
+        self._families = FamilyCopies(
             n_parents=np.zeros((3, n), np.int64),
             n_columns=np.zeros((3, n), np.int64),
             parents=np.zeros((3, n, m), np.int64),
@@ -282,7 +282,7 @@ def of_numbers(
 def of_blocks(
     data: MixedEngine | AvailableMoments, edge_cost: float, max_parents: int | None, rules: Constraints
 ) -> Problem:
-    """Return the problem of a table of both kinds, or of numbers with missing values, and BIC."""
+    """Return the problem of a table of both kinds, or of continuous columns with missing values, and BIC."""
     from f2sl.stats.scores.mixed import NEVER, alone, prices
 
     n, rule, n_rows, first = data.n_variables, _rule(rules), data.n_rows, data.embedded.start

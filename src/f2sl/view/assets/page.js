@@ -242,10 +242,10 @@ function compact() {
 let compacted = false;
 function draw({ fit = false } = {}) {
   choose();
-  const linked = new Set();
-  for (const e of visible.edges) linked.add(edges[e].a).add(edges[e].b);
+  const adjacent = new Set();
+  for (const e of visible.edges) adjacent.add(edges[e].a).add(edges[e].b);
   cy.batch(() => {
-    nodes.forEach((_, i) => nodeAt(i).toggleClass("away", !visible.nodes.has(i)).toggleClass("alone", !linked.has(i)));
+    nodes.forEach((_, i) => nodeAt(i).toggleClass("away", !visible.nodes.has(i)).toggleClass("alone", !adjacent.has(i)));
     edges.forEach((_, e) => edgeAt(e).toggleClass("away", !visible.edges.has(e)));
   });
   if (visible.focused) compact();
@@ -566,7 +566,7 @@ function ofPair(i, j) {
   const unlearned = !why && !data.ask && !nodes[i].t;   // probabilities come without a learner
   return [
     make("h2", { text: there ? `${nodes[a].n} ${arrow(edge)} ${nodes[b].n}` : `${nodes[a].n} and ${nodes[b].n}` }),
-    make("p", { class: "soft", text: there ? (edge.w ? "directed edge, weakly decided: not found again from resampled rows" : edge.d ? "directed edge" : "undirected edge") : "no edge" }),
+    make("p", { class: "soft", text: there ? (edge.w ? `directed edge, weakly decided: ${data.weak[edge.w - 1]}` : edge.d ? "directed edge" : "undirected edge") : "no edge" }),
     facts(rows),
     ...(why || more ? [heading("Why")] : []),
     ...(why ? [make("div", { class: "why" }, ...why.split("\n").map(text => make("p", { text })))] : []),
