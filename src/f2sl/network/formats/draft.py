@@ -7,7 +7,7 @@ become a network, and errors name the line.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import count
 from math import prod
@@ -66,7 +66,7 @@ class ProbabilityBlock:
 
 
 class Draft:
-    """Network read so far; places are lines, unless :meth:`line` says otherwise.
+    """Network read so far; `line` returns the line of a place, which is a line by default.
 
     Examples
     --------
@@ -77,15 +77,12 @@ class Draft:
     [0.5, 0.5]
     """
 
-    def __init__(self) -> None:
+    def __init__(self, line: Callable[[int], int] = int) -> None:
+        self.line = line
         self.name: str | None = None
         self.variables: dict[str, Variable] = {}
         self.blocks: dict[str, ProbabilityBlock] = {}
         self.cells_with_default = 0
-
-    def line(self, offset: int) -> int:
-        """Return the line of a place."""
-        return offset
 
     def fail(self, problem: str, offset: int) -> NoReturn:
         """Raise an error at a place of the file."""
