@@ -191,9 +191,8 @@ class Draft:
     def _graph(self, parents: dict[str, tuple[str, ...]]) -> DAG:
         number = {name: i for i, name in enumerate(self.variables)}
         edges = [(number[p], number[child]) for child in self.variables for p in parents[child]]
-        cycle = find_cycle(len(number), np.array(edges, dtype=np.int64).reshape(-1, 2))
         names = list(number)
-        if cycle is not None:
+        if cycle := find_cycle(edges):
             way = [shown(names[i]) for i in cycle]
             named = way if len(way) <= 8 else [*way[:4], "...", *way[-3:]]
             offset = max(self.blocks[names[i]].offset for i in cycle)
