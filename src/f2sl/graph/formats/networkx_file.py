@@ -116,12 +116,12 @@ def write_graphml(graph: PDAG) -> Iterator[str]:
 
     Examples
     --------
-    >>> print("".join(write_graphml(PDAG(["a", "b"], [("a", "b")]))).split("directed")[-1])
+    >>> print("".join(write_graphml(PDAG(["a", "b"], [("a", "b")]))).split("directed")[1])
     ">
-        <data key="d0">PDAG</data>
         <node id="a" />
         <node id="b" />
         <edge source="a" target="b" />
+        <data key="d0">PDAG</data>
       </graph>
     </graphml>
     <BLANKLINE>
