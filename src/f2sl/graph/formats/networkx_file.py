@@ -116,15 +116,9 @@ def write_graphml(graph: PDAG) -> Iterator[str]:
 
     Examples
     --------
-    >>> print("".join(write_graphml(PDAG(["a", "b"], [("a", "b")]))).split("directed")[1])
-    ">
-        <node id="a" />
-        <node id="b" />
-        <edge source="a" target="b" />
-        <data key="d0">PDAG</data>
-      </graph>
-    </graphml>
-    <BLANKLINE>
+    >>> text = "".join(write_graphml(PDAG(["a", "b"], [("a", "b")])))
+    >>> print(*(line.strip() for line in text.splitlines() if "node" in line or "edge s" in line))
+    <node id="a" /> <node id="b" /> <edge source="a" target="b" />
     """
     import networkx
 
