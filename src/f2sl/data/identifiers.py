@@ -40,6 +40,9 @@ ROWS_OF_LABEL = 10
 """Rows that say something about a label. With very many labels, half of the rows must have a label with as
 many; beside continuous columns, one of the `MANY_LABELS` - 1 that are not pooled."""
 
+YEARS = 1500, 2100
+"""Consecutive integers in this range are taken for years."""
+
 COUNTS_ROWS, BY_NAME, DIFFERENT = "it counts the rows", "by its name", "different in every row"
 FEW_ROWS = "many labels, and most rows have a rare one"
 NAMES_ROWS = "fewer than two rows for each label on average"
@@ -84,14 +87,21 @@ def identifies(name: str, column: RawColumn, n_rows: int, beside_numbers: bool =
 def balanced(column: RawColumn, n_rows: int) -> str | None:
     """Return that each of many values occurs equally often, as identifiers in panels do, or None.
 
+    Consecutive years do so in any panel, and identify nothing.
+
     Examples
     --------
     >>> balanced(RawColumn("integers", np.repeat(np.arange(40), 5)), 200)
     'each value occurs 5 times'
+    >>> balanced(RawColumn("integers", np.repeat(np.arange(1960, 2000), 5)), 200)
     """
     values, counts = column.counted
     if column.only_ends or len(values) > MAX_STATES or few(len(values), n_rows):
         return None
+    if column.form == "integers":
+        first, last = int(values[0]), int(values[-1])
+        if YEARS[0] <= first and last <= YEARS[1] and last - first < len(values):
+            return None
     return f"each value occurs {counts[0]:,} times" if counts.min() == counts.max() > 1 else None
 
 

@@ -16,8 +16,8 @@ In *tables of codes* each column holds integers that number states, as samples o
 columns of more values are discrete, too: up to :data:`FEW_CODES` always, up to :data:`MOST_CODES` with at
 least as many rows as the square of that number (:func:`few`). Such a table has nothing but integers of 0 or
 more and, in its columns with more than `FEW` values together, :data:`SHARE_OF_CODES` of the integers up to
-the largest of each column. All samples of 100 and more rows of the bundled networks are, with their states
-numbered.
+the largest of each column. With fewer than :data:`FEWEST_COLUMNS` of these, each begins at 0 or 1. Samples of
+100 and more rows of the bundled networks are, with their states numbered, but for some of pathfinder.
 
 >>> few(12, 40), few(20, 100), few(20, 1000), few(60, 10_000)
 (True, False, True, False)
@@ -43,6 +43,9 @@ FEW_CODES, MOST_CODES = 12, 32
 
 SHARE_OF_CODES = 0.6
 """Share of the integers from 0 to the largest that occur in tables of codes; rare states need not occur."""
+
+FEWEST_COLUMNS = 10
+"""With fewer columns of many values, each of a table of codes begins at 0 or 1; an age does not."""
 
 _WRITTEN_NUMBER = re.compile(r"[^\w\s]?\s?[+-]?\d[\d.,:/' -]*\s?[^\W\d]{0,3}[%°€$£²³]?")
 
@@ -138,7 +141,10 @@ def are_codes(columns: Iterable[tuple[int, int, int]]) -> bool:
     --------
     >>> are_codes([(2, 0, 1), (20, 0, 20)]), are_codes([(30, 25, 54)]), are_codes([(9, -4, 4)])
     (True, False, False)
+    >>> are_codes([(8, 18, 25), (30, 0, 30)])
+    False
     """
     many = [(n, low, high) for n, low, high in columns if n > FEW]
     upto = sum(high + (low == 0) for _, low, high in many)
-    return all(low >= 0 for _, low, _ in many) and sum(n for n, *_ in many) >= SHARE_OF_CODES * upto
+    first = 1 if len(many) < FEWEST_COLUMNS else math.inf
+    return all(0 <= low <= first for _, low, _ in many) and sum(n for n, *_ in many) >= SHARE_OF_CODES * upto

@@ -304,7 +304,7 @@ def _refuse(constant: str) -> NoReturn:
     raise FormatError(f"the number {constant} is not finite")
 
 
-def _list_of(given: dict[str, Any], key: str) -> list[Any]:
+def _list_of(given: Mapping[str, Any], key: str) -> list[Any]:
     found = given.get(key, [])
     if not isinstance(found, list):
         raise FormatError(f'"{key}" is not a list')
