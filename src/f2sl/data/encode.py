@@ -156,7 +156,7 @@ class Encoder:
         keep = complete_rows(self.source) if self.reading.missing == "drop" else None
         enough = self.begin(self.source.n_rows if keep is None else int(keep.sum()))
         self.codes: npt.NDArray[Any] = np.empty((n, self.n_kept), dtype=np.uint8)
-        self._forget_numbers()
+        self.numbers, self._n_numbers = np.empty((0, self.n_kept)), 0
         if enough:
             self.encode_columns(self._encode_blocks() if keep is None else range(n), keep)
         self.finish()
@@ -190,7 +190,8 @@ class Encoder:
         names = [self.source.names[i] for i in self.kept]
         problem: Note | None = None
         if n_rows and self.n_kept < 1 + numeric and self.n_kept < n_rows:
-            empty = [name for name in self.source.names if name in self._empty()]
+            names = self.source.names
+            empty = [name for i, name in enumerate(names) if self.source.n_missing(i) == n_rows]
             least = "no row is complete: " if self.n_kept == 0 else "only one row is complete: "
             would = f" would drop {n_rows - self.n_kept} of {n_rows} rows; "
             advice: list[str | Use] = ["leave out what has no values with ", DROP(empty)]
@@ -210,21 +211,11 @@ class Encoder:
             self.reading.tell(self.report())
         self.problems.raise_any()
 
-    def _empty(self) -> set[str]:
-        """Name the columns without any value."""
-        return {
-            name for i, name in enumerate(self.source.names) if self.source.n_missing(i) == self.source.n_rows
-        }
-
     def store_codes(self, i: int, codes: npt.NDArray[Any], most_states: int) -> None:
         """Store the codes of some discrete columns, from `i` on."""
         if self.codes.dtype == np.uint8 != code_type(most_states):
             self.codes = self.codes.astype(np.uint16)
         self.codes[i : i + len(codes)] = codes
-
-    def _forget_numbers(self) -> None:
-        """Begin with no continuous column."""
-        self.numbers, self._n_numbers = np.empty((0, self.n_kept)), 0
 
     def store_numbers(self, i: int, numbers: Floats) -> None:
         """Store the numbers of a column; columns arrive in their order."""
@@ -276,7 +267,7 @@ class Encoder:
             states = (self.states[i] for i, kind in enumerate(self.kinds) if kind == DISCRETE)
             if all(type(state) is int for labels in states for state in labels):
                 self._few_are_numbers = True
-                self._forget_numbers()
+                self.numbers, self._n_numbers = np.empty((0, self.n_kept)), 0
                 self._remarks.clear()
                 for i in range(len(self.kinds)):
                     self.states[i] = ()
@@ -528,7 +519,14 @@ class Encoder:
         if column.form == "labels":
             if isinstance(k, tuple):
                 return pooled_codes(column, k), k
-            return (values, column.labels) if column.declared else _occurring(values, column.labels)
+            present = np.bincount(values, minlength=len(column.labels)) > 0
+            if column.declared or present.all():
+                return values, column.labels
+            # Some labels do not occur, as happens when rows are dropped.
+            rank = present.cumsum() - 1
+            return rank[values], tuple(
+                label for label, there in zip(column.labels, present.tolist(), strict=True) if there
+            )
         if column.form == "reals" and np.isinf(values).any():
             raise Refused("infinite")
         if isinstance(k, tuple):
@@ -590,19 +588,25 @@ class Encoder:
 
     def notes(self) -> tuple[Note, ...]:
         """Return notes on what was assumed, dropped, replaced and cut."""
-        n_rows, n_dropped = self.source.n_rows, self.source.n_rows - self.n_kept
+        names, n_rows, n_dropped = self.source.names, self.source.n_rows, self.source.n_rows - self.n_kept
         notes = list(self._given_notes)
         absent = [text for text in self.reading.na if text and text not in self._na_found]
         if absent:
             notes.append(Note("no-such-values", Use("na", absent), ": no such values in the columns read"))
         if any(self.missing):
-            notes.append(self._describe_missing())
+            at = sorted((i for i, n in enumerate(self.missing) if n), key=lambda i: -self.missing[i])
+            counts = listing([f"{names[i]!r} ({self.missing[i]:,})" for i in at], limit=5)
+            number, share = sum(self.missing), sum(self.missing) / (n_rows * len(self.kept))
+            text = f"{number:,} value{'s are' if number > 1 else ' is'} missing ({share:.1%}), in "
+            text += f"{'column' if len(at) == 1 else 'columns'} {counts}: "
+            text += "each question uses all rows that can answer it"
+            notes.append(Note("missing", text, columns=[names[i] for i in at], missing=number))
         if n_dropped:
             dropped = f"dropped {n_dropped} of {n_rows} rows with missing values"
             notes.append(Note("dropped-rows", dropped, dropped=n_dropped, rows=n_rows))
-        notes += [note_on(remark, names, len(self.kinds)) for remark, names in self._remarks.items() if names]
+        notes += [note_on(remark, some, len(self.kinds)) for remark, some in self._remarks.items() if some]
         if self._names_are_values():
-            like = f"the column names look like values, such as {self.source.names[self.kept[0]]!r}"
+            like = f"the column names look like values, such as {names[self.kept[0]]!r}"
             advice = "; if there is no line of names, use "
             notes.append(Note("names-like-values", like + advice, Use("header", False)))
         return tuple(notes)
@@ -622,17 +626,6 @@ class Encoder:
                     return False
                 sure |= isinstance(number, float)  # whole numbers also count columns, or are years
         return sure
-
-    def _describe_missing(self) -> Note:
-        """Return a note on missing values and how they are treated."""
-        names, is_missing = self.source.names, self.missing
-        at = sorted((i for i, n in enumerate(is_missing) if n), key=lambda i: -is_missing[i])
-        counts = listing([f"{names[i]!r} ({is_missing[i]:,})" for i in at], limit=5)
-        share = sum(is_missing) / (self.source.n_rows * len(self.kept))
-        number = f"{sum(is_missing):,} value{'s are' if sum(is_missing) > 1 else ' is'} missing ({share:.1%})"
-        where = f"in {'column' if len(at) == 1 else 'columns'} {counts}"
-        text = f"{number}, {where}: each question uses all rows that can answer it"
-        return Note("missing", text, columns=[names[i] for i in at], missing=sum(is_missing))
 
     def report(self) -> Report:
         """Return how each column is read."""
@@ -673,14 +666,3 @@ def complete_rows(source: Source) -> Mask | None:
 
 def _written(column: RawColumn) -> str:
     return f"labels that look like numbers or dates, such as {column.labels[0]!r}"
-
-
-def _occurring(positions: npt.NDArray[Any], labels: Labels) -> tuple[npt.NDArray[Any], Labels]:
-    """Leave out the labels that do not occur, as happens when rows are dropped."""
-    present = np.bincount(positions, minlength=len(labels)) > 0
-    if present.all():
-        return positions, labels
-    rank = present.cumsum() - 1
-    return rank[positions], tuple(
-        label for label, there in zip(labels, present.tolist(), strict=True) if there
-    )

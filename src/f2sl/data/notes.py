@@ -33,20 +33,14 @@ COLUMNS_AT_ONCE, ROWS_COMPARED = 1 << 10, 1 << 12
 """Numbers of columns and rows in a quick comparison that rules out most columns as aliases."""
 
 
-def constant_columns(table: Table) -> Note | None:
-    """Return a note on columns with only one state, or None.
+def describe_constant(names: Sequence[str]) -> Note | None:
+    """Return the note that columns have one state only, if there are any.
 
     Examples
     --------
-    >>> from f2sl import open_table
-    >>> constant_columns(open_table({"a": [1, 1], "b": [0, 1]}))
+    >>> describe_constant(["a"])
     "only one state, so no edges: column 'a'"
     """
-    return describe_constant([table.names[i] for i in np.flatnonzero(table.cardinalities == 1)])
-
-
-def describe_constant(names: Sequence[str]) -> Note | None:
-    """Return the note that columns have one state only, if there are any."""
     return _listed("constant", "only one state, so no edges: ", names)
 
 
@@ -165,7 +159,8 @@ def remarks(table: Table) -> list[Note]:
     >>> remarks(open_table({"a": [0.1, 0.2, 0.4], "b": [0.3, 0.1, 0.2]}))
     ['only 3 rows: the result is unreliable']
     """
-    on_columns = [constant_columns(table), identifier_columns(table), describe_aliases(table)]
+    constant = [table.names[i] for i in np.flatnonzero(table.cardinalities == 1)]
+    on_columns = [describe_constant(constant), identifier_columns(table), describe_aliases(table)]
     if table.n_rows < FEWEST_ROWS:
         few = Note("few-rows", f"only {table.n_rows} rows: the result is unreliable", rows=table.n_rows)
         return [
