@@ -137,7 +137,7 @@ def cost_of_filling() -> float:
     for _ in range(4):  # the first may compile
         before = time.process_time()
         codes = block[np.arange(n), :]
-        rows = SimpleNamespace(codes=codes, n_rows=ROWS_AT_ONCE, cardinalities=np.full(n, STATES))
+        rows = SimpleNamespace(codes=codes, cardinalities=np.full(n, STATES))
         MemoryEngine(rows, 1).close()
         best = min(best, time.process_time() - before)
     return best / block.size

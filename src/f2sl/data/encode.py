@@ -190,8 +190,8 @@ class Encoder:
         names = [self.source.names[i] for i in self.kept]
         problem: Note | None = None
         if n_rows and self.n_kept < 1 + numeric and self.n_kept < n_rows:
-            names = self.source.names
-            empty = [name for i, name in enumerate(names) if self.source.n_missing(i) == n_rows]
+            source = self.source
+            empty = [name for i, name in enumerate(source.names) if source.n_missing(i) == n_rows]
             least = "no row is complete: " if self.n_kept == 0 else "only one row is complete: "
             would = f" would drop {n_rows - self.n_kept} of {n_rows} rows; "
             advice: list[str | Use] = ["leave out what has no values with ", DROP(empty)]

@@ -19,7 +19,15 @@ from f2sl._arrays import Floats, Integers
 from f2sl.data.blocks import BlockEngine, cut
 from f2sl.data.dask.runtime import Held
 from f2sl.data.dask.table import DaskTable
-from f2sl.data.engines import Advance, CountingEngine, FoundPairs, PairFormula, Queries, TableFormula
+from f2sl.data.engines import (
+    Advance,
+    CodedRows,
+    CountingEngine,
+    FoundPairs,
+    PairFormula,
+    Queries,
+    TableFormula,
+)
 from f2sl.data.memory.engine import CELLS_PER_PIECE, MOST_PLANES, MemoryEngine, choose_for_pair
 from f2sl.data.table import Block
 from f2sl.data.tiles import Piece, Triangle
@@ -128,8 +136,7 @@ class WholeTable:
     def __init__(self, codes: NDArray[Any], cardinalities: Integers) -> None:
         self.codes = codes
         self.cardinalities = cardinalities
-        self.n_rows = int(codes.shape[1])
-        self.engine = MemoryEngine(self, 1)
+        self.engine = MemoryEngine(CodedRows(codes, cardinalities), 1)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return WholeTable, (self.codes, self.cardinalities)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,9 @@ from f2sl.data.engines import (
 from f2sl.data.memory import _kernels
 from f2sl.data.memory.runs import find_runs
 from f2sl.data.tiles import BY_CODES, BY_PLANES, BY_TABLES, Piece, Triangle, pairs_of, plane_columns
+
+if TYPE_CHECKING:
+    from f2sl.data.memory.table import MemoryTable
 
 MOST_PLANES = 64
 """Variables with more states have no bit planes: they would take more memory than they save time."""
@@ -85,10 +88,10 @@ class MemoryEngine(CountingEngine):
     """
 
     def __init__(
-        self, table: CodedRows, n_jobs: int | None = None, most_full_cells: int | None = None
+        self, table: MemoryTable | CodedRows, n_jobs: int | None = None, most_full_cells: int | None = None
     ) -> None:
         self._codes = table.codes
-        self.n_rows = table.n_rows
+        self.n_rows = int(table.codes.shape[1])
         self.cardinalities: Integers = table.cardinalities
         self._most_full_cells = self.n_rows if most_full_cells is None else most_full_cells
         self.threads = Threads(n_jobs)
