@@ -42,6 +42,13 @@ def test_states_that_shift_numbers_do_not_make_these_curved():
     assert found is linear
 
 
+def test_few_rows_for_each_column_keep_one():
+    """Of four numbers, hats included, come thirteen columns, so 130 rows are enough and 129 are not."""
+    for rows, expected in ((129, 1), (130, KNOTS - 1)):
+        found, _ = embedded(mixed_table(columns_of(rows, curved=True), KINDS))
+        assert np.diff(found.start)[0] == expected
+
+
 def test_hats_are_lines_between_quantiles():
     columns = columns_of(4_000, curved=True)
     found, linear = embedded(mixed_table(columns, KINDS))

@@ -123,6 +123,21 @@ def test_two_huge_rows_do_not_make_columns_linear():
     assert scored(f2sl.open_table(data)) == ["area", "people"]
 
 
+def test_a_few_bent_columns_that_explain_each_other_become_scores():
+    """Neither all values nor all scores are right here, and none of the bent columns gains alone."""
+    drawn = np.random.default_rng(8)
+    data = linear(0, "uniform", n=400, p=5)
+    size = drawn.standard_normal(400)
+    bent = {
+        name: np.exp(3.0 * (size + 0.5 * drawn.standard_normal(400))) for name in ("area", "people", "users")
+    }
+    assert scored(f2sl.open_table(data | bent)) == sorted(bent)
+    assert scored(f2sl.open_table(data)) == []
+    model = f2sl.learn(data | bent)
+    edges = [*model.graph_.directed_edges, *model.graph_.undirected_edges]
+    assert sum({a, b} <= bent.keys() for a, b in edges) >= 2
+
+
 def test_columns_with_two_values_are_as_before():
     drawn = np.random.default_rng(3)
     a = drawn.integers(0, 2, 500)

@@ -23,6 +23,9 @@ linear in each other, whatever the noise. ``transform="auto"`` decides by what e
    the sum: a number that depends on a state among bent ones, or a bent one among linear ones. The worse of
    step 2 is tried as well, and used if its sum is now larger by `MUCH_BETTER` for each column. No R^2 counts
    for more than `MOST_EXPLAINED`.
+4. Where only some columns are bent and only these explain each other, neither start is right, and no column
+   gains alone. So the 1, 2, 3, 4, 6, 8, 11, 16, ... least normal columns are tried as scores beside the
+   values of the others, and used if the sum is larger by `MUCH_BETTER` for each column than all before.
 
 For the comparison, about `ROWS_COMPARED` rows are enough, values beyond the 1st and the 99th percentile count
 as these, so that a few outliers explain nothing, missing values count as the mean, and scores are
@@ -52,6 +55,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -225,13 +229,14 @@ class _Shape(NamedTuple):
 
     `ends` are the smallest and the largest score. `values` and `scores` are the two forms; `scores` is None
     if the column is normal, or has only two values. `differ` is true if most rows
-    have a value of their own.
+    have a value of their own. `lack` is 1 - W', by which the column is not normal.
     """
 
     ends: tuple[float, float]
     values: _Form
     scores: _Form | None
     differ: bool
+    lack: float
 
 
 def _shape(normal: NormalScores, values: Floats) -> _Shape:
@@ -246,14 +251,14 @@ def _shape(normal: NormalScores, values: Floats) -> _Shape:
     squares = float(a @ a) * (float(scores @ scores) - n * float(scores.mean()) ** 2)
     lack = 1.0 - float(a @ scores) ** 2 / squares if squares > 0.0 else 0.0
     if lack <= min(NOT_NORMAL / n, LARGEST_NOT_NORMAL):
-        return _Shape(ends, _Form.of(bounds, bounds, known), None, differ)
+        return _Shape(ends, _Form.of(bounds, bounds, known), None, differ, lack)
     low, high = known[int(n * OUTER)], known[n - 1 - int(n * OUTER)]
     if low < high:  # otherwise nearly all values are the same
         bounds = np.array([low, high])
     where = np.searchsorted(scores, np.linspace(*ends, KNOTS))
     where = where[np.diff(where, prepend=-1) > 0]
     of_values = _Form.of(bounds, bounds, np.clip(known, *bounds))
-    return _Shape(ends, of_values, _Form.of(known[where], scores[where], scores), differ)
+    return _Shape(ends, of_values, _Form.of(known[where], scores[where], scores), differ, lack)
 
 
 def _shapes(table: Table, chosen: Sequence[int], n_jobs: int | None) -> dict[int, _Shape]:
@@ -301,9 +306,19 @@ def _better_as_scores(table: Table, shapes: Mapping[int, _Shape]) -> list[int]:
         sums.append(float(now.sum()))
         found.append((float(then.sum()), mixed) if then.sum() > now.sum() else (sums[-1], used))
     better = int(round(sums[1] - sums[0], DECIMALS) > BETTER * len(doubtful))
-    (total, best), (other_total, other_best) = found[better], found[1 - better]
-    if round(other_total - total, DECIMALS) > MUCH_BETTER * len(doubtful):
-        best = other_best
+    (total, best), other = found[better], found[1 - better]
+    by_lack = sorted(doubtful, key=lambda k: -round(shapes[order[k]].lack, DECIMALS))
+    bent: tuple[float, Integers] = -math.inf, as_values
+    for count in sorted({round(2.0 ** (step / 2)) for step in range(2 * len(doubtful).bit_length())}):
+        used = as_values.copy()
+        used[by_lack[:count]] = as_scores[by_lack[:count]]
+        if count < len(doubtful):
+            bent = max(
+                bent, (float(explained(used[: len(order)], numbers, used).sum()), used), key=itemgetter(0)
+            )
+    for candidate_total, candidate in (other, bent):
+        if round(candidate_total - total, DECIMALS) > MUCH_BETTER * len(doubtful):
+            total, best = candidate_total, candidate
     return sorted(order[k] for k in doubtful if best[k] != k)
 
 

@@ -17,7 +17,8 @@ numbers together, and in all pairs of this number. A share, and not a significan
 rows no relation is linear. And pairs of numbers decide first, because these are linear wherever the
 degenerate Gaussian holds, while the probability of a state is never linear in a number that the state
 shifts: there hats have up to 0.5 of a column, and in pairs of numbers at most 0.04 of a table. Where they
-have little, numbers keep one column. To decide takes 3 to 14 % of the time of learning.
+have little, numbers keep one column. So they do in tables with fewer than `ROWS_EACH` rows for each column.
+To decide takes 3 to 14 % of the time of learning.
 
 About `ROWS` rows are enough to decide, of those without missing values. They are chosen by their values, so
 that neither their order nor the blocks they come in matter.
@@ -45,8 +46,9 @@ KNOTS, CURVED = 5, 0.1
 """Quantiles that are knots, and the least share of hats in what is explained. Both were chosen on sachs,
 mildew, hepar2, water and win95pts with half of the variables observed as numbers, and on other data sets of
 the random networks (docs/evidence/mixed.md)."""
-ROWS, MOST_COLUMNS, LEAST_ROWS = 8192, 1024, 64
-"""Rows that decide; most columns, with hats, of a table that gets any; and fewest rows that decide."""
+ROWS, MOST_COLUMNS, LEAST_ROWS, ROWS_EACH = 8192, 1024, 64, 10
+"""Rows that decide; most columns, with hats, of a table that gets any; fewest rows that decide; and fewest
+rows for each column, all hats included."""
 RIDGE, MOST_EXPLAINED, DECIMALS = 1e-6, 1.0 - 1e-6, 6
 """Added to the variances of columns, some of which determine each other; the R^2 beyond which more does not
 count; and the decimal places of what is compared."""

@@ -263,9 +263,10 @@ class MixedEngine:
     def layout(self) -> Layout:
         """Continuous columns, with hats of those that need them, and indicators of states."""
         how = self.n_rows, self._table.add_up
-        if len(self.linear_layout.owner) <= basis.MOST_COLUMNS:
+        most = min(basis.MOST_COLUMNS, self.n_rows // basis.ROWS_EACH)
+        if len(self.linear_layout.owner) <= most:
             hats = basis.possible_hats(self._scaling, *how)
-            if len(self.linear_layout.owner) + len(hats.number) <= basis.MOST_COLUMNS:
+            if len(self.linear_layout.owner) + len(hats.number) <= most:
                 hats = hats.of_numbers(basis.curved(self._arranged(hats), *how))
                 if len(hats.number):
                     return self._arranged(hats)
