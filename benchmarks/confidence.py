@@ -1,4 +1,4 @@
-"""Measure how well confidence tells right links and directions from wrong ones.
+"""Measure how well confidence tells right edges and directions from wrong ones.
 
     python benchmarks/confidence.py                      # goes on where it was; about 15 minutes on two cores
     python benchmarks/confidence.py --networks alarm,child --replicates 20 --results few.jsonl
@@ -6,7 +6,7 @@
     python benchmarks/confidence.py --report             # docs/evidence/confidence.md and its charts
 
 The ten networks of the accuracy benchmark with 1,000 rows, columns shuffled and variables renamed. Beside the
-confidence of all replicates stands the strength of the edges in one fit to all rows. A link is right if the
+confidence of all replicates stands the strength of the edges in one fit to all rows. An edge is right if the
 true graph has it, a direction if all DAGs of the true graph's equivalence class have it. Each result is
 stored at once.
 """
@@ -73,7 +73,7 @@ def ranked(found: dict[tuple[str, str], float], truth: set[tuple[str, str]]) -> 
     return precision_recall(values, np.array([pair in truth for pair in found], bool), len(truth))
 
 
-def as_links(edges: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
+def as_pairs(edges: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
     return {(min(edge), max(edge)) for edge in edges}
 
 
@@ -81,7 +81,7 @@ def measured(key: Key) -> dict[str, Any]:
     """Learn once and from resampled rows, and compare both with the truth."""
     data = draw(network_of(key.network), ROWS, DATA_SET)
     table = f2sl.open_table(data.frame)
-    links, compelled = as_links(data.truth.directed_edges), set(data.truth.to_cpdag().directed_edges)
+    edges, compelled = as_pairs(data.truth.directed_edges), set(data.truth.to_cpdag().directed_edges)
     single = STRUCTURE.create(key.learner, {}).fit(table)
     fit_seconds = single.timings_["total"]
     started = time.perf_counter()
@@ -97,23 +97,26 @@ def measured(key: Key) -> dict[str, Any]:
         *zip([pair[::-1] for pair in pairs], shares[:, 1].tolist(), strict=True),
     ]
     rankings = {
-        "links": ({(min(p), max(p)): s for p, s in zip(pairs, found.links.tolist(), strict=True)}, links),
-        "links of one fit": ({(min(p), max(p)): s for p, s in strengths.items()}, links),
+        "edges": (
+            {(min(p), max(p)): s for p, s in zip(pairs, found.confidences.tolist(), strict=True)},
+            edges,
+        ),
+        "edges of one fit": ({(min(p), max(p)): s for p, s in strengths.items()}, edges),
         "directions": ({arrow: share for arrow, share in both if share}, compelled),
         "directions of one fit": ({p: s for p, s in strengths.items() if p in directed}, compelled),
     }
     measures: dict[str, Any] = {"fit seconds": fit_seconds, "replicates seconds": seconds}
     for name, (values, truth) in rankings.items():
         measures[f"area, {name}"], measures[f"curve, {name}"] = ranked(values, truth)
-    right = np.array([tuple(sorted(pair)) in links for pair in pairs], bool)
-    place = np.minimum(np.digitize(found.links, BINS[1:-1] - 1e-9, right=True), len(BINS) - 2)
+    right = np.array([tuple(sorted(pair)) in edges for pair in pairs], bool)
+    place = np.minimum(np.digitize(found.confidences, BINS[1:-1] - 1e-9, right=True), len(BINS) - 2)
     measures["in bin"] = np.bincount(place, minlength=len(BINS) - 1).tolist()
     measures["right in bin"] = np.bincount(place[right], minlength=len(BINS) - 1).tolist()
     measures["threshold"] = found.threshold
     measures["shd"] = f2sl.compare(data.truth, found).shd
     measures["shd of one fit"] = f2sl.compare(data.truth, single).shd
-    measures["links kept"] = found.graph.n_edges
-    measures["false links"] = found.graph.n_edges - len(links & as_links(_edges(found.graph)))
+    measures["edges kept"] = found.graph.n_edges
+    measures["false edges"] = found.graph.n_edges - len(edges & as_pairs(_edges(found.graph)))
     return measures
 
 
@@ -127,11 +130,11 @@ def _edges(graph: f2sl.PDAG) -> list[tuple[str, str]]:
 def table_of(results: dict[Key, dict[str, Any]], learner: str, method: str) -> str:
     """Lay out the results of one learner with one method."""
     head = (
-        "| network | links: confidence | one fit | directions: confidence | one fit "
-        "| SHD of CPDAGs: averaged | one fit | links kept | false |"
+        "| network | edges: confidence | one fit | directions: confidence | one fit "
+        "| SHD of CPDAGs: averaged | one fit | edges kept | false |"
     )
-    names = ("area, links", "area, links of one fit", "area, directions", "area, directions of one fit")
-    names += ("shd", "shd of one fit", "links kept", "false links")
+    names = ("area, edges", "area, edges of one fit", "area, directions", "area, directions of one fit")
+    names += ("shd", "shd of one fit", "edges kept", "false edges")
     rows = {key.network: found for key, found in results.items() if key[1:3] == (learner, method)}
     rows = {network: rows[network] for network in NETWORKS if network in rows}
     columns = [[found[name] for found in rows.values()] for name in names]
@@ -148,25 +151,25 @@ def table_of(results: dict[Key, dict[str, Any]], learner: str, method: str) -> s
 
 
 def chart_of_bins(results: dict[Key, dict[str, Any]]) -> str:
-    """Draw the share of true links by confidence, of all networks together."""
+    """Draw the share of true edges by confidence, of all networks together."""
 
     def draw(axes: Any) -> None:
         axes.plot([0, 1], [0, 1], color=FAINT, linewidth=0.8)
         for label, keys in series(results):
-            all_links, true = (
+            all_edges, true = (
                 np.sum([results[k][m] for k in keys], axis=0) for m in ("in bin", "right in bin")
             )
-            there = all_links > 0
+            there = all_edges > 0
             middle = (BINS[:-1] + BINS[1:])[there] / 2
-            axes.plot(middle, true[there] / all_links[there], marker="o", markersize=3, label=label)
-        axes.set_xlabel("confidence of a link")
-        axes.set_ylabel("share of these links that are true")
+            axes.plot(middle, true[there] / all_edges[there], marker="o", markersize=3, label=label)
+        axes.set_xlabel("confidence of an edge")
+        axes.set_ylabel("share of these edges that are true")
 
     return drawn("reliability", [draw])
 
 
 def chart_of_curves(results: dict[Key, dict[str, Any]]) -> str:
-    """Draw precision by recall, the mean of all networks; 0 where no list of links goes that far."""
+    """Draw precision by recall, the mean of all networks; 0 where no list of edges goes that far."""
 
     def draw(axes: Any, what: str) -> None:
         for learner in LEARNERS:
@@ -179,7 +182,7 @@ def chart_of_curves(results: dict[Key, dict[str, Any]]) -> str:
         axes.set_xlabel(f"recall of {what}")
         axes.set_ylabel("precision")
 
-    return drawn("precision", [lambda axes: draw(axes, "links"), lambda axes: draw(axes, "directions")])
+    return drawn("precision", [lambda axes: draw(axes, "edges"), lambda axes: draw(axes, "directions")])
 
 
 def drawn(name: str, panels: Sequence[Callable[[Any], None]]) -> str:

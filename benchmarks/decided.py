@@ -100,10 +100,10 @@ def measured(key: Key) -> dict[str, Any]:
     resampling = Resampling(model, table.names, BOOTSTRAP, random_state=1)
     graph = model.graph_
     arrows = graph.directed_edges
-    links = [int(resampling.links_of(f2sl.PDAG(graph.nodes, [arrow]))[0]) for arrow in arrows]
+    edges = [int(resampling.edges_of(f2sl.PDAG(graph.nodes, [arrow]))[0]) for arrow in arrows]
     repeated = np.zeros(len(arrows))
     for number in range(key.replicates if arrows else 0):
-        repeated += np.isin(links, resampling.run(table, number).links)
+        repeated += np.isin(edges, resampling.run(table, number).edges)
     repeated /= key.replicates
     weak = np.array([arrow in graph.weak for arrow in arrows], np.bool_)
     return {

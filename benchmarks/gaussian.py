@@ -82,8 +82,8 @@ def timed(name: str, variables: int, edges: int, answer: Any) -> None:
 
         def learn() -> Any:
             marks = pc(frame.to_numpy(), alpha=ALPHA, indep_test="fisherz", show_progress=False).G.graph
-            linked = np.argwhere(np.triu(marks != 0, 1)).tolist()
-            return f2sl.PDAG(list(frame), [], [(frame.columns[a], frame.columns[b]) for a, b in linked])
+            adjacent = np.argwhere(np.triu(marks != 0, 1)).tolist()
+            return f2sl.PDAG(list(frame), [], [(frame.columns[a], frame.columns[b]) for a, b in adjacent])
     else:
         f2sl.learn(frame.iloc[:, :20], name)  # compiles what is not yet in the cache
 

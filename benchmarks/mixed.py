@@ -42,7 +42,7 @@ import numpy as np
 import pandas as pd
 
 import f2sl
-from f2sl.network import observed_as_numbers
+from f2sl.network import observed_as_continuous
 from f2sl_paper.settings import seed_of
 
 RESULTS = Path(__file__).parent / "results" / "mixed_kinds.jsonl"
@@ -161,7 +161,9 @@ def data(network: str, rows: int, data_set: int) -> tuple[Any, f2sl.DAG]:
         frame, truth = net.sample(rows, random_state=random_state), net.graph
     else:
         hidden = f2sl.load_network(name)
-        observed = observed_as_numbers(hidden, random_state=data_set).sample(rows, random_state=random_state)
+        observed = observed_as_continuous(hidden, random_state=data_set).sample(
+            rows, random_state=random_state
+        )
         frame, truth = observed[list(hidden.variables)], hidden.graph
     if network != name:
         frame = skewed(frame, data_set)

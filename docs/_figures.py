@@ -97,7 +97,7 @@ def _symmetry(named: Any, names: list[str]) -> Any:
     axes.grid(alpha=0.25)
     axes.set_axisbelow(True)
     axes.set_title("Each row: the neighbors that one variable names", fontsize=11)
-    for color, text in ((KEPT, "both name each other: a link"), (RULE, "one-sided: no link")):
+    for color, text in ((KEPT, "both name each other: an edge"), (RULE, "one-sided: no edge")):
         axes.scatter([], [], s=90, marker="s", color=color, label=text)
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.02), ncols=2, frameon=False)
     return figure

@@ -38,7 +38,7 @@ print(f2sl.check(path))
 #
 # - ``respondent`` is an identifier indeed. To drop it ourselves silences the note.
 # - ``-99`` means "no answer".
-# - ``logpopul`` is computed from ``popul``, so each would hide the other's links. We keep one.
+# - ``logpopul`` is computed from ``popul``, so each would hide the other's edges. We keep one.
 #
 # Learn
 # -----
@@ -52,5 +52,5 @@ print("\n".join(model.notes_))
 f2sl.plot(model)
 
 # %%
-# What can we trust? Ask for the evidence behind a single link.
+# What can we trust? Ask for the evidence behind a single edge.
 print(model.explain("PID", "vote", table))

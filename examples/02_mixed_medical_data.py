@@ -47,6 +47,6 @@ for name in model.graph_.parents("progression"):
     print(name)
 
 # %%
-# The ratio of cholesterol to HDL is computed from two other columns, and the four lipids overlap. Links
+# The ratio of cholesterol to HDL is computed from two other columns, and the four lipids overlap. Edges
 # among them say that they are related by definition, not that one drives another. No learner can know that.
 # You do.

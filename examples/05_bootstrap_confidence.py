@@ -17,16 +17,16 @@ found = f2sl.bootstrap(table, f2sl.F2SLh(), replicates=100, random_state=0)
 found.to_frame().head(8)
 
 # %%
-# Thick lines are confident. The averaged graph keeps the links above a threshold that is estimated from the
+# Thick lines are confident. The averaged graph keeps the edges above a threshold that is estimated from the
 # confidences.
 f2sl.plot(found)
 
 # %%
-# How often are party and vote linked, and how often do the data decide on an arrow from vote to party?
+# How often are party and vote adjacent, and how often do the data decide on an arrow from vote to party?
 print(found.of("PID", "vote"), found.of("vote", "PID", directed=True))
 
 # %%
-# The link is certain, the arrow is not: nearly half of the replicates leave it open. It also points against
+# The edge is certain, the arrow is not: nearly half of the replicates leave it open. It also points against
 # common sense, since few people choose a party because of how they voted. Arrows depend on what a table
 # leaves out, so treat this one as undecided.
 
@@ -36,4 +36,4 @@ f2sl.plot(found.at(0.95))
 
 # %%
 # A confidence says how stable an edge is when the rows change. It is not the probability that the edge is
-# causal: an unmeasured common cause gives a link that every replicate shows.
+# causal: an unmeasured common cause gives an edge that every replicate shows.

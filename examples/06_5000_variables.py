@@ -26,9 +26,9 @@ print(f"{time.perf_counter() - started:.1f} seconds")
 learner.graph_
 
 # %%
-# How close is it to the truth? First links, then arrowheads.
+# How close is it to the truth? First edges, then arrowheads.
 result = f2sl.compare(network, learner)
-print(f"F1 of links {result.adjacency_f1:.2f}, F1 of arrowheads {result.arrowhead_f1:.2f}")
+print(f"F1 of edges {result.adjacency_f1:.2f}, F1 of arrowheads {result.arrowhead_f1:.2f}")
 
 # %%
 # 5,000 variables are too many for one picture. Look around one of them.

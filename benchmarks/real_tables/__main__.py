@@ -31,7 +31,7 @@ RESULTS = ROOT / "benchmarks" / "results"
 
 def agreement(halves: list[dict[str, Any]]) -> float | None:
     """Return the share of one half's edges that the other has, the mean of both ways; None without edges."""
-    one, other = ({frozenset((a, b)) for a, _, b in half["links"]} for half in halves)
+    one, other = ({frozenset((a, b)) for a, _, b in half["edge_list"]} for half in halves)
     both = [len(one & other) / len(some) for some in (one, other) if some]
     return round(sum(both) / len(both), 4) if both else None
 
@@ -40,7 +40,7 @@ def measured(described: dict[str, Any], folder: Path, source: Path, seconds: int
     """Learn from a table and from its halves; return one line of the results."""
     name = described["table"]
     whole = learned(folder / f"{name}.csv", source, seconds)
-    whole.pop("links", None)
+    whole.pop("edge_list", None)
     paths = [folder / "halves" / f"{name}.{half}.csv" for half in (1, 2)]
     if whole["error"] is None and paths[0].exists():
         halves = [learned(path, source, seconds) for path in paths]

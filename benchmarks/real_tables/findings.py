@@ -53,12 +53,12 @@ class Findings:
         """Print the edges of a table: all, those about some columns, or whether pairs have one."""
         found = self.learn(table, *options)
         print(f"{table} {' '.join(options)}: {found['error'] or str(found['edges']) + ' edges'}")
-        links = found.get("links", [])
-        for link in links if not pairs else ():
-            if not about or {link[0], link[2]} & set(about):
-                print("   ", *link)
+        edges = found.get("edge_list", [])
+        for edge in edges if not pairs else ():
+            if not about or {edge[0], edge[2]} & set(about):
+                print("   ", *edge)
         for pair in pairs:
-            has = [" ".join(link) for link in links if {link[0], link[2]} == set(pair)]
+            has = [" ".join(edge) for edge in edges if {edge[0], edge[2]} == set(pair)]
             print(f"    {pair[0]}, {pair[1]}: {has[0] if has else 'no edge'}")
 
     def f1(self) -> None:
@@ -77,13 +77,13 @@ class Findings:
         for rows in (2000, 10_000, 50_000):
             wrong = missed = 0
             for random_state in range(8):
-                links = edges(people(rows, random_state))
-                wrong += frozenset(("species", "sex")) in links
-                missed += len(TRUE_LINKS - links)
-            print(f"    {rows:,} rows: species and sex linked in {wrong} of 8; true edges missed {missed}")
+                learned_edges = edges(people(rows, random_state))
+                wrong += frozenset(("species", "sex")) in learned_edges
+                missed += len(TRUE_EDGES - learned_edges)
+            print(f"    {rows:,} rows: species and sex adjacent in {wrong} of 8; true edges missed {missed}")
 
     def f3(self) -> None:
-        """A strong link between labels that was refused."""
+        """A strong edge between labels that was refused."""
         self.show(
             "r-modeldata.wa_churn", pairs=[("contract", "churn"), ("tenure", "churn"), ("tenure", "contract")]
         )
@@ -169,7 +169,7 @@ class Findings:
 
     def f9(self) -> None:
         """Row names that are left in."""
-        linked = hidden = before = noted = tried = 0
+        adjacent = hidden = before = noted = tried = 0
         for path in sorted((self.tables / "rownames").glob("*.csv")):
             line = self.results.get(path.stem)
             if line is None or line["error"] or line["rows"] > 2000 or line["columns"] > 15:
@@ -178,14 +178,14 @@ class Findings:
             left_in = self.learn(f"rownames/{path.stem}")
             if without["error"] or left_in["error"]:
                 continue
-            some, others = ({frozenset((a, b)) for a, _, b in one["links"]} for one in (without, left_in))
+            some, others = ({frozenset((a, b)) for a, _, b in one["edge_list"]} for one in (without, left_in))
             tried, before, hidden = tried + 1, before + len(some), hidden + len(some - others)
-            linked += any("rownames" in link for link in others)
+            adjacent += any("rownames" in edge for edge in others)
             noted += any(
                 "rownames" in note and ("identifier" in note or "left out" in note)
                 for note in left_in["notes"]
             )
-        print(f"    rownames linked in {linked} of {tried} tables (noted in {noted});", end=" ")
+        print(f"    rownames adjacent in {adjacent} of {tried} tables (noted in {noted});", end=" ")
         print(f"{hidden} of {before} other edges are lost")
 
     def f10(self) -> None:
@@ -208,10 +208,10 @@ class Findings:
         found = self.learn("derived")
         path.unlink()
         print("    ", found["error"], *found.get("notes", []), sep="\n    ")
-        print("   ", *(" ".join(link) + ";" for link in found.get("links", [])))
+        print("   ", *(" ".join(edge) + ";" for edge in found.get("edge_list", [])))
 
 
-TRUE_LINKS = {
+TRUE_EDGES = {
     frozenset(pair)
     for pair in (
         *(("species", number) for number in ("mass", "flipper", "bill", "depth")),

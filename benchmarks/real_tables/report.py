@@ -28,7 +28,7 @@ that are in the other, directions aside.
 ABOUT_READING = """\
 Two readers, each alone, judged the graphs of thirty well-known tables by what is known about their columns.
 They did not know which version had made a graph. A direction that is only weakly decided was shown to them
-as open. *Sensible*: the important relations are there, hardly any link is clearly wrong, and hardly any
+as open. *Sensible*: the important relations are there, hardly any edge is clearly wrong, and hardly any
 claimed direction impossible. *Partly*: useful, but one or two directions are absurd, an important relation
 is missing, or there is much clutter. *Misleading*: several absurd directions, or most of what is important
 wrong or missing. What is still wrong: relations that are known and weak are missing (treatment and income in

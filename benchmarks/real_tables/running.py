@@ -120,7 +120,7 @@ def described(told: dict[str, Any], graph: dict[str, Any]) -> dict[str, Any]:
         "into people": sum(bool(PEOPLE.fullmatch(b)) for _, b in arrows),
         "out of people": sum(bool(PEOPLE.fullmatch(a)) for a, _ in arrows),
         "notes": [note["text"][:300] if isinstance(note, dict) else note[:300] for note in told["notes"]],
-        "links": [(a, "->", b) for a, b in arrows] + [(a, "--", b) for a, b in lines],
+        "edge_list": [(a, "->", b) for a, b in arrows] + [(a, "--", b) for a, b in lines],
     }
 
 

@@ -186,7 +186,7 @@ def test_a_verdict_says_whose_data_and_where_it_does_not_hold():
             {"mmhc": {"extra": 9, "miss": 11}, "mmhc_c": {}},
             {"mmhc": {}, "mmhc_c": {}},
         ),
-        # Missing and extra links: 9 + 10 and 11 + 10 beside 10 + 10.
+        # Missing and extra edges: 9 + 10 and 11 + 10 beside 10 + 10.
         ("skeletons", "link", {"f2sl_c": {"miss": 9}, "mmhc_c": {}}, {"f2sl_c": {"extra": 11}, "mmhc_c": {}}),
         # Seconds.
         ("faster", "pigs", {"gsbn": {"seconds": 1.1}, "f2sl_c": {}}, {"gsbn": {}, "f2sl_c": {}}),
@@ -407,7 +407,7 @@ def test_the_papers_own_figures():
     assert found["global-no-result"].failing() == "Pigs 500 (1)"
     # Link: GSBN turns round 158.1 and 163.8 edges, F2SL-s 79.5 and 95.5.
     assert found["gsbn-reverse"].failing() == "Link 500 (1), Link 1,000 (1)"
-    # Missing and extra links of F2SL-c, 21.7 + 13.2, and of MMHC-c, 26.1 + 3.2.
+    # Missing and extra edges of F2SL-c, 21.7 + 13.2, and of MMHC-c, 26.1 + 3.2.
     assert found["skeletons"].failing() == "Mildew 500 (1)"
     # Extra edges of MMHC and MMHC-c on Mildew: 7.0 and 3.2, 5.3 and 5.0; no edge of Pigs is missed.
     assert found["climb-deletes"].failing() == (

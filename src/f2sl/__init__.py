@@ -1,4 +1,4 @@
-"""Learn the structure of Bayesian networks from tables of categories, numbers or both.
+"""Learn the structure of Bayesian networks from discrete, continuous and mixed tables.
 
 >>> import f2sl
 >>> model = f2sl.F2SLc().fit(f2sl.load_example("asia"))

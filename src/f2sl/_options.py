@@ -292,7 +292,7 @@ _TESTS = (
         "Largest number of blanket members to leave out when separating spouses."
     ),
 )
-_LINKS = (
+_EDGES = (
     Option("local", anything, commands=()).says(
         "Learner of each variable's neighbors, with its options, in place of the one that pc names."
     ),
@@ -395,7 +395,7 @@ _LEARNING = (
 PURPOSES = {
     "Relevance of pairs": _RELEVANCE,
     "Independence tests": _TESTS,
-    "Links and directions": _LINKS,
+    "Edges and directions": _EDGES,
     "Scores and searches": _SEARCHES,
     "Weights and training": _WEIGHTS,
     "Knowledge of edges": _KNOWLEDGE,

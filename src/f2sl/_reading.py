@@ -137,7 +137,7 @@ _OPTIONS = (
         "Columns to keep as they are even if they look like identifiers.",
         "By default integers and dates that count the rows or differ in each, columns with a name "
         "like ``id``, and labels with very few rows each are left out, and beside continuous columns only "
-        "the most frequent of more than 50 labels are states; notes say so.",
+        "the most frequent of more than 50 labels stay; notes say so.",
     ),
     Option("date_parts", several, (), repeats=True, metavar="COLUMN").says(
         "Columns of dates to read as year (continuous), month and weekday (discrete).",

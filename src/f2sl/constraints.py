@@ -90,14 +90,14 @@ class Constraints:
         return allowed
 
     def allows_adjacency(self, first: Integers, second: Integers) -> Mask:
-        """Return for each pair whether a graph may link it, in one direction at least."""
+        """Return for each pair whether a graph may connect it, in one direction at least."""
         return self.allows(first, second) | self.allows(second, first)
 
     def may_be_tested(self, triples: Integers) -> Mask:
         """Return for each row (A, C, D), A - C - D, whether a test of A and D can show A -> C <- D.
 
-        It can, unless the link of A and D is forbidden and the constraints already decide the other two
-        links: both must point to C, or one of them must not.
+        It can, unless the edge of A and D is forbidden and the constraints already decide the other two
+        edges: both must point to C, or one of them must not.
 
         Examples
         --------
@@ -115,7 +115,7 @@ class Constraints:
         return np.isin(parents * self.n + children, self.required @ [self.n, 1])
 
     def requires_adjacency(self, first: Integers, second: Integers) -> Mask:
-        """Return for each pair whether every graph must link it."""
+        """Return for each pair whether every graph must connect it."""
         return self.requires(first, second) | self.requires(second, first)
 
     def matrix(self) -> Mask | None:
@@ -143,14 +143,14 @@ class Constraints:
         return Constraints.of(len(variables), inside(forbidden), inside(self.required), *levels)
 
     def may_be_adjacent(self, variable: int) -> Mask:
-        """Return for each variable whether a link to this one is allowed; not to itself."""
+        """Return for each variable whether an edge to this one is allowed; not to itself."""
         everyone = np.arange(self.n)
         allowed = self.allows_adjacency(np.full(self.n, variable), everyone)
         allowed[variable] = False
         return allowed
 
     def may_be_in_blanket(self, variable: int) -> Mask:
-        """Return for every variable whether it may be in this one's Markov blanket: linked, or a spouse.
+        """Return for every variable whether it may be in this one's Markov blanket: adjacent, or a spouse.
 
         Two variables may be spouses if a third may be a child of both.
 
@@ -172,12 +172,12 @@ class Constraints:
         return allowed
 
     def must_be_adjacent(self, variable: int) -> Integers:
-        """Return the variables that must be linked to this one, ascending."""
+        """Return the variables that must be adjacent to this one, ascending."""
         ends = self.required[(self.required == variable).any(axis=1)]
         return np.unique(ends[ends != variable])
 
     def must_be_in_blanket(self, variable: int) -> Integers:
-        """Return the variables that must be linked to this one, and required parents of its children."""
+        """Return the variables that must be adjacent to this one, and required parents of its children."""
         children = self.required[self.required[:, 0] == variable, 1]
         parents = self.required[np.isin(self.required[:, 1], children), 0]
         found = np.union1d(self.must_be_adjacent(variable), parents)

@@ -104,7 +104,7 @@ def test_the_notes_are_those_of_learn(tmp_path, capsys, engine):
     notes = [note["text"] for note in json.loads(capsys.readouterr().out)["notes"]]
     assert notes[-2:] == [
         "nearly as many states as rows, like an identifier (better left out): column 'code'",
-        "columns that determine each other one to one, and hide each other's links (--merge-aliases keeps "
+        "columns that determine each other one to one, and hide each other's edges (--merge-aliases keeps "
         "one of each group): 'survived' and 'alive'",
     ]
     assert main(["learn", str(path), *how, "--algorithm", "f2sl-c"]) == 0
@@ -168,7 +168,7 @@ def test_aliases_are_drawn(tmp_path):
     table = small_table()
     path = write_csv(tmp_path / "t.csv", {**table, "same": ["xy"[a] for a in table["c"]]})
     assert main(["learn", str(path), "--merge-aliases", "-q", "-o", str(tmp_path / "g.json")]) == 0
-    assert load_graph(tmp_path / "g.json").adjacent("same") == ["c"]
+    assert load_graph(tmp_path / "g.json").neighbors("same") == ["c"]
 
 
 def test_nothing_is_named(tmp_path):
@@ -195,7 +195,7 @@ def test_the_standard_input_is_read_once(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(text))
     out = tmp_path / "g.json"
     assert main(["learn", "-", "--algorithm", "notears", "--out", str(out)]) == 0
-    assert "column 'b': integers with few values beside other numbers" in capsys.readouterr().out
+    assert "column 'b': integers with few values beside other continuous columns" in capsys.readouterr().out
     graph = load_graph(out)
     assert {frozenset(edge) for edge in graph.directed_edges} == {frozenset("bc")}
 

@@ -320,7 +320,7 @@ def test_groups_of_options_stand_under_their_headings(capsys):
         "Learning",
         *(heading for heading in PURPOSES if heading not in ("Learning", "Knowledge of edges")),
     ]
-    tests = printed[printed.index("Independence tests:") : printed.index("Links and directions:")]
+    tests = printed[printed.index("Independence tests:") : printed.index("Edges and directions:")]
     assert re.findall("--[a-z-]+", tests) == ["--alpha", "--ci-test", "--max-cond-vars", "--max-left-out"]
     for words in ("--symmetry and|or", "--constraint expm|logdet", "--missing available|state|drop|error"):
         assert words in printed

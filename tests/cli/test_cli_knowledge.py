@@ -17,16 +17,16 @@ def csv(tmp_path):
 
 
 def test_what_is_learned_obeys_and_says_so(csv, tmp_path):
-    Knowledge(forbidden_links=[("a", "c")]).save(tmp_path / "known.toml")
+    Knowledge(forbidden_adjacencies=[("a", "c")]).save(tmp_path / "known.toml")
     words = ("--knowledge", "known.toml", "--require", "d -> e", "--tiers", "e,d > f", "--root", "d")
     printed = learned("learn", csv.name, "--algorithm", "f2sl-c", *words, "--out", "g.json", folder=tmp_path)
-    assert "required d -> e; forbidden links a - c; tiers d, e > f; roots d" in printed
+    assert "required d -> e; forbidden adjacencies a - c; tiers d, e > f; roots d" in printed
     assert "required edges, although the two are not significantly dependent as a pair: 'd' -> 'e'" in printed
     assert re.search(r"^d -> e +-$", printed, re.MULTILINE)
     graph = load_graph(tmp_path / "g.json")
     assert set(graph.directed_edges) == {("d", "e"), ("e", "f")} and graph.undirected_edges == [("b", "c")]
     assert graph.knowledge == Knowledge(
-        required=[("d", "e")], forbidden_links=[("a", "c")], tiers=[["d", "e"], ["f"]], roots=["d"]
+        required=[("d", "e")], forbidden_adjacencies=[("a", "c")], tiers=[["d", "e"], ["f"]], roots=["d"]
     )
 
 
@@ -41,7 +41,7 @@ def test_json_and_one_target(csv, capsys):
         assert told["options"]["knowledge"]["required"] == [["a", "b"]]
         assert "b" in [member["name"] for member in told[command]]
     assert main(["pc", str(csv), "a", "--forbid", "a - c"]) == 0
-    assert "Knowledge  forbidden links a - c" in capsys.readouterr().out
+    assert "Knowledge  forbidden adjacencies a - c" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_edges_need_blanks_only_where_names_may_have_the_mark_in_them():
     found = parse_knowledge(require=["a->b", "x->y -> z"], forbid=["c->d", "a-d", "follow-up - a"])
     assert found.required == (("a", "b"), ("x->y", "z"))
     assert found.forbidden == (("c", "d"),)
-    assert found.forbidden_links == (("a", "d"), ("a", "follow-up"))
+    assert found.forbidden_adjacencies == (("a", "d"), ("a", "follow-up"))
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def test_undirected_edges_are_directed_and_said_to_be(folder, capsys):
     out = folder / "of_pdag.net"
     assert main(["fit", str(folder / "pdag.json"), str(folder / "data.csv"), "--out", str(out)]) == 0
     assert "note: 1 undirected edge of" in capsys.readouterr().out
-    assert f2sl.load_network(out).graph.adjacent("e") == ["f"]
+    assert f2sl.load_network(out).graph.neighbors("e") == ["f"]
 
 
 @pytest.mark.parametrize("engine", ["memory", "stream"])
@@ -186,7 +186,7 @@ def test_truth_values_are_written_as_they_are_read(tmp_path, capsys):
         (["fit", "graph.json", "odd.csv", "--out", "x.bif"], "none of the columns id, z is one of a, b, c"),
         (
             ["fit", "crossing.json", "mixed.csv", "--out", "x.json"],
-            "edges from numbers to states: x -> s; .* with --bins x=5 --bins w=5$",
+            "edges from continuous to discrete variables: x -> s; .* with --bins x=5 --bins w=5$",
         ),
         (
             ["fit", "crossing.json", "mixed.csv", "--out", "x.bif"],

@@ -1,4 +1,4 @@
-"""The threshold, the bound on false links and the averaged graph, against naive twins and by hand."""
+"""The threshold, the bound on false edges and the averaged graph, against naive twins and by hand."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from f2sl import DAG, Knowledge
-from f2sl.confidence.average import averaged_graph, bound_on_false_links, estimated_threshold
+from f2sl.confidence.average import averaged_graph, bound_on_false_edges, estimated_threshold
 from f2sl.constraints import Constraints
 
 shares = st.lists(st.integers(0, 20).map(lambda k: Fraction(k, 20)), min_size=1, max_size=12)
@@ -31,7 +31,7 @@ def naive_significant(confidences):
 
     levels = [cdf(x) for x in points]  # the integral is linear in t between these
     least = min(map(distance, levels))
-    level = max(t for t in levels if distance(t) == least)  # of several, that with the fewest links
+    level = max(t for t in levels if distance(t) == least)  # of several, that with the fewest edges
     cut = min((x for x in points if cdf(x) >= level), default=Fraction(0))
     return [c for c in confidences if c > cut]
 
@@ -40,7 +40,7 @@ def naive_significant(confidences):
 def test_the_threshold_is_that_of_the_least_distance(confidences):
     wanted = naive_significant(confidences)
     threshold = estimated_threshold(np.array([float(c) for c in confidences]))
-    # Links in all replicates are kept whatever the threshold is.
+    # Edges in all replicates are kept whatever the threshold is.
     assert sorted(c for c in confidences if float(c) >= threshold) == sorted(
         wanted or [c for c in confidences if c == 1]
     )
@@ -48,21 +48,21 @@ def test_the_threshold_is_that_of_the_least_distance(confidences):
 
 @pytest.mark.parametrize("n_pairs", [1, 40, 500])
 @pytest.mark.parametrize("share", [0.01, 0.1, 0.3])
-def test_the_bound_holds_for_links_that_are_taken_at_random(n_pairs, share):
-    """Of links that each half has with the same chance, the expected number above a threshold is known."""
+def test_the_bound_holds_for_edges_that_are_taken_at_random(n_pairs, share):
+    """Of edges that each half has with the same chance, the expected number above a threshold is known."""
     for halves in (10, 100):
         for needed in range(halves // 2 + 1, halves + 1):
             expected = n_pairs * binom.sf(needed - 1, halves, share)
-            bound = bound_on_false_links(share * n_pairs, n_pairs, needed / halves)
+            bound = bound_on_false_edges(share * n_pairs, n_pairs, needed / halves)
             assert bound >= expected
-            # Theorem 1 in its own terms: theta / (2 tau - 1) times the mean number of links of a half.
+            # Theorem 1 in its own terms: theta / (2 tau - 1) times the mean number of edges of a half.
             theta = share
             assert bound == pytest.approx(theta / (2 * needed / halves - 1) * share * n_pairs)
 
 
 def test_there_is_no_bound_up_to_a_half():
-    assert bound_on_false_links(3, 10, 0.5) is None
-    assert bound_on_false_links(0, 0, 0.8) == 0
+    assert bound_on_false_edges(3, 10, 0.5) is None
+    assert bound_on_false_edges(0, 0, 0.8) == 0
 
 
 def average(counts, n=10, threshold=0.5, names="abcd", known=None):
@@ -78,7 +78,7 @@ def average(counts, n=10, threshold=0.5, names="abcd", known=None):
     return averaged_graph(names, pairs, rows, n, threshold, rules)
 
 
-def test_links_below_the_threshold_are_left_out_and_others_keep_their_confidence():
+def test_edges_below_the_threshold_are_left_out_and_others_keep_their_confidence():
     graph = average({"ab": (4, 0, 1), "bc": (0, 0, 4), "cd": (0, 7, 0)})
     assert graph.weights == {("a", "b"): 0.5, ("d", "c"): 0.7}
     assert graph.directed_edges == [("a", "b"), ("d", "c")]
@@ -114,11 +114,11 @@ def test_what_follows_from_arrows_is_directed():
 
 
 def test_knowledge_decides_first():
-    known = Knowledge(required=[("b", "a")], forbidden=[("c", "d")], forbidden_links=[("a", "d")])
+    known = Knowledge(required=[("b", "a")], forbidden=[("c", "d")], forbidden_adjacencies=[("a", "d")])
     # b -> a is required, though most say otherwise; c - d may only be d -> c; a - d may not be.
     graph = average({"ab": (1, 0, 0), "cd": (9, 0, 0), "ad": (9, 0, 0)}, known=known)
     assert graph.directed_edges == [("b", "a"), ("d", "c")]
-    # A cycle of links with one allowed direction: the weakest of them is left out.
+    # A cycle of edges with one allowed direction: the weakest of them is left out.
     known = Knowledge(forbidden=[("b", "a"), ("c", "b"), ("a", "c")])
     graph = average({"ab": (9, 0, 0), "bc": (8, 0, 0), "ca": (7, 0, 0)}, known=known)
     assert graph.directed_edges == [("a", "b"), ("b", "c")]
@@ -160,10 +160,10 @@ def test_no_averaged_graph_has_a_cycle_or_breaks_the_knowledge(tally, needed, ra
     assert isinstance(graph.to_dag(), DAG)
     assert known.check(graph.to_dag()) == []
     enough = {frozenset(p) for p, row in zip(pairs.tolist(), counts, strict=True) if row.sum() >= needed}
-    linked = np.concatenate([graph.directed_array, graph.undirected_array]).tolist()
-    assert {frozenset(p) for p in linked} <= enough
+    adjacent = np.concatenate([graph.directed_array, graph.undirected_array]).tolist()
+    assert {frozenset(p) for p in adjacent} <= enough
     if not known:
-        assert {frozenset(p) for p in linked} == enough
+        assert {frozenset(p) for p in adjacent} == enough
     # The order of the columns decides nothing.
     order = list(range(len(names)))
     random.shuffle(order)

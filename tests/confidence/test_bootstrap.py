@@ -68,11 +68,11 @@ def test_counts_are_those_of_single_fits(learner, method):
                 assert found.of(b, a, directed=True) == marks[1] / 8
                 assert found.of(a, b) == found.of(b, a) == sum(marks) / 8
     if method == "subsample":
-        n_pairs, links = 28, sum(counts.values()) / 8
-        assert found.at(0.9).false_links == pytest.approx(links**2 / n_pairs / (2 * 0.9 - 1))
-        assert found.false_links is None  # the threshold was estimated from the same links
+        n_pairs, edges = 28, sum(counts.values()) / 8
+        assert found.at(0.9).false_edges == pytest.approx(edges**2 / n_pairs / (2 * 0.9 - 1))
+        assert found.false_edges is None  # the threshold was estimated from the same edges
     else:
-        assert found.false_links is None
+        assert found.false_edges is None
 
 
 def test_the_number_of_processes_decides_nothing(tmp_path):
@@ -171,7 +171,7 @@ def test_mixed_tables_with_gaps_and_columns_that_hardly_vary(method):
     assert found.of("rare", "x") < 0.5
     assert any("values are missing" in note for note in found.notes)
     # Knowledge about a column that is constant in a replicate: what is required is there all the same.
-    known = Knowledge(required=[("rare", "x")], forbidden_links=[("r*", "y")], tiers=[["rare"], ["*"]])
+    known = Knowledge(required=[("rare", "x")], forbidden_adjacencies=[("r*", "y")], tiers=[["rare"], ["*"]])
     found = f2sl.bootstrap(frame, "f2sl-c", 10, method=method, n_jobs=1, knowledge=known)
     assert found.of("rare", "x", directed=True) == found.of("x", "y") == found.of("g", "y") == 1
     assert found.of("rare", "y") == 0
@@ -201,7 +201,9 @@ def test_weights_stand_for_rows():
 @pytest.mark.parametrize("learner", ["f2sl-c", "f2sl-s", "pc-stable"])
 def test_knowledge_is_obeyed(learner):
     known = Knowledge(
-        required=[("asia", "xray")], forbidden_links=[("smoke", "bronc")], tiers=[["dysp", "asia"], ["*"]]
+        required=[("asia", "xray")],
+        forbidden_adjacencies=[("smoke", "bronc")],
+        tiers=[["dysp", "asia"], ["*"]],
     )
     found = f2sl.bootstrap(ASIA, learner, 6, threshold=1.0, knowledge=known, n_jobs=1, method="subsample")
     assert found.of("asia", "xray", directed=True) == 1
@@ -209,8 +211,8 @@ def test_knowledge_is_obeyed(learner):
     assert known.check(found.graph) == known.check(found.graph.to_dag()) == []
     assert found.graph.knowledge == known
     # Of 28 pairs one is forbidden and one required, which says nothing of the data.
-    links = found.links.sum() - 1
-    assert found.false_links == pytest.approx(links**2 / 26)
+    edges = found.confidences.sum() - 1
+    assert found.false_edges == pytest.approx(edges**2 / 26)
 
 
 @pytest.mark.parametrize("learner", ["f2sl-c", "f2sl-h"])
@@ -231,7 +233,7 @@ def test_files(tmp_path):
     assert repr(again) == repr(found)
     assert again.to_frame().equals(found.to_frame())
     assert again.knowledge == known
-    assert (again.asked, again.notes, again.false_links) == (found.asked, found.notes, found.false_links)
+    assert (again.asked, again.notes, again.false_edges) == (found.asked, found.notes, found.false_edges)
     again.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "c.json").read_bytes()
     assert found.graph.weights
@@ -263,7 +265,7 @@ def test_files_that_hold_something_else(tmp_path):
         Confidence.load(place)
 
 
-def test_the_page_has_the_confidence_of_every_link(tmp_path):
+def test_the_page_has_the_confidence_of_every_edge(tmp_path):
     found = f2sl.bootstrap(ASIA, "f2sl-c", 5, random_state=1)
     by_pair = {pair: found.of(*pair) for pair in combinations(found.nodes, 2) if found.of(*pair)}
     assert found.by_pair == by_pair
@@ -279,13 +281,13 @@ def test_the_page_has_the_confidence_of_every_link(tmp_path):
 
 def test_the_frame_has_all_pairs_the_most_confident_first():
     frame = f2sl.bootstrap(ASIA, "f2sl-c", 10, n_jobs=1).to_frame()
-    assert list(frame) == ["a", "b", "link", "a -> b", "b -> a", "undirected", "in graph"]
-    assert frame["link"].is_monotonic_decreasing
-    assert np.allclose(frame["link"], frame[["a -> b", "b -> a", "undirected"]].sum(axis=1))
-    assert (frame["in graph"] == (frame["link"] > 0.5)).all()
+    assert list(frame) == ["a", "b", "edge", "a -> b", "b -> a", "undirected", "in graph"]
+    assert frame["edge"].is_monotonic_decreasing
+    assert np.allclose(frame["edge"], frame[["a -> b", "b -> a", "undirected"]].sum(axis=1))
+    assert (frame["in graph"] == (frame["edge"] > 0.5)).all()
 
 
-def test_confident_links_are_drawn_thick():
+def test_confident_edges_are_drawn_thick():
     from matplotlib.patches import PathPatch
 
     found = f2sl.bootstrap(ASIA, "f2sl-c", 10, threshold=0.1, n_jobs=1)

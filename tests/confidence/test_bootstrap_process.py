@@ -33,7 +33,7 @@ def table(tmp_path):
     return write_csv(tmp_path / "table.csv", small_table())
 
 
-def test_the_summary_names_links_with_their_confidence(table):
+def test_the_summary_names_edges_with_their_confidence(table):
     out = table.with_name("c.json")
     printed = learned(
         *("bootstrap", table, "--replicates", 6, "--method", "subsample", "--threshold", 0.9, "--jobs", 1),
@@ -42,14 +42,14 @@ def test_the_summary_names_links_with_their_confidence(table):
     found = package.Confidence.load(out)
     for words in (
         "6 replicates by f2sl-h (subsample, seed 0)",
-        "Threshold    0.9: links in at least this share of replicates are kept (as given)",
-        "False links",
+        "Threshold    0.9: edges in at least this share of replicates are kept (as given)",
+        "False edges",
         f"Saved        {out}",
     ):
         assert words in printed
     # a and b are two fair coins, c is "a or b", and f is mostly e: by hand, in all replicates.
-    assert "a -> c    1.000   1.000   0.000" in printed
-    assert "e - f     1.000   0.000   0.000" in printed
+    assert "a -> c   1.000   1.000   0.000" in printed
+    assert "e - f    1.000   0.000   0.000" in printed
     assert found.graph.directed_edges == [("a", "c"), ("b", "c")]
     assert found.graph.undirected_edges == [("e", "f")]
     assert table.with_name("c.svg").read_text().startswith("<svg")
@@ -62,7 +62,7 @@ def test_the_summary_names_links_with_their_confidence(table):
     assert facts["options"]["alpha"] == 0.05
 
 
-def test_links_below_the_threshold_are_told_apart():
+def test_edges_below_the_threshold_are_told_apart():
     shares = {("a", "b"): 1.0, ("a", "c"): 0.2, ("b", "c"): 0.4, ("a", "d"): 0.4}
     found = SimpleNamespace(graph=package.PDAG([*"abcd"], [("b", "a")]), by_pair=shares)
     assert [(str(edge), edge.weight) for edge in _below(found, 2)] == [("a - d", 0.4), ("b - c", 0.4)]

@@ -393,7 +393,7 @@ class TestNoLineOfNames:
 class TestAliases:
     def test_they_are_named(self):
         model = f2sl.F2SLc().fit(TITANIC)
-        told = "columns that determine each other one to one, and hide each other's links"
+        told = "columns that determine each other one to one, and hide each other's edges"
         assert any(
             note.startswith(told) and "'survived' and 'alive' and 'dead'" in note for note in model.notes_
         )
@@ -421,8 +421,8 @@ class TestAliases:
         alone = f2sl.learn({name: TITANIC[name] for name in ("survived", "sex", "third")}, algorithm)
         assert sorted(model.graph_.nodes) == sorted(TITANIC)
         for alias in ("alive", "dead"):
-            assert model.graph_.adjacent(alias) == ["survived"]
-        assert sorted(set(model.graph_.adjacent("survived")) - {"alive", "dead"}) == alone.graph_.adjacent(
+            assert model.graph_.neighbors(alias) == ["survived"]
+        assert sorted(set(model.graph_.neighbors("survived")) - {"alive", "dead"}) == alone.graph_.neighbors(
             "survived"
         )
         assert any("'survived' also represents 'alive', 'dead'" in note for note in model.notes_)
@@ -432,7 +432,7 @@ class TestAliases:
         data = {name: TITANIC[name] for name in ("survived", "alive", "sex")}
         merged, kept = f2sl.learn(data, algorithm, aliases="merge"), f2sl.learn(data, algorithm)
         assert "merged: 'survived' also represents 'alive'" in merged.notes_
-        assert set(merged.graph_.adjacent("survived")) == {"alive", "sex"}
+        assert set(merged.graph_.neighbors("survived")) == {"alive", "sex"}
         assert not any(note.startswith("merged") for note in kept.notes_)
 
     @engines
@@ -449,17 +449,17 @@ class TestAliases:
 
     @pytest.mark.parametrize("named", ["alive", "al*"])
     def test_knowledge_about_them(self, named):
-        known = f2sl.Knowledge(forbidden_links=[("sex", named)])
+        known = f2sl.Knowledge(forbidden_adjacencies=[("sex", named)])
         told = "'alive' was merged with 'survived'; name that one, or learn without aliases=\"merge\""
         for learn in (f2sl.learn, f2sl.learn_pc):
             with pytest.raises(OptionError, match=told):
                 learn(TITANIC, aliases="merge", knowledge=known)
         model = f2sl.learn(TITANIC, "f2sl-h", knowledge=known)
         assert model.n_features_in_ == len(TITANIC)
-        assert "sex" not in model.graph_.adjacent("alive")
-        about_the_other = f2sl.Knowledge(forbidden_links=[("sex", "survived")])
+        assert "sex" not in model.graph_.neighbors("alive")
+        about_the_other = f2sl.Knowledge(forbidden_adjacencies=[("sex", "survived")])
         merged = f2sl.learn(TITANIC, "f2sl-h", aliases="merge", knowledge=about_the_other).graph_
-        assert "sex" not in merged.adjacent("survived") and "alive" in merged.adjacent("survived")
+        assert "sex" not in merged.neighbors("survived") and "alive" in merged.neighbors("survived")
 
     @given(st.lists(st.lists(st.integers(0, 2), min_size=6, max_size=6), min_size=2, max_size=6))
     def test_as_a_naive_comparison_finds_them(self, columns):

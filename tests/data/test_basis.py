@@ -88,9 +88,9 @@ def test_curved_relations_are_found(monkeypatch, share_missing):
     frame["other"] = rng.normal(size=2_000)
     frame = frame.mask(rng.random(frame.shape) < share_missing)
     graph = f2sl.learn(frame, stability=0).graph_
-    assert "x" in graph.adjacent("w") and not graph.adjacent("other")
+    assert "x" in graph.neighbors("w") and not graph.neighbors("other")
     monkeypatch.setattr(basis, "CURVED", 2.0)
-    assert "x" not in f2sl.learn(frame, stability=0).graph_.adjacent("w")
+    assert "x" not in f2sl.learn(frame, stability=0).graph_.neighbors("w")
 
 
 def test_a_number_with_few_values_has_fewer_hats():

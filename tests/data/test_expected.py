@@ -234,7 +234,7 @@ def test_columns_without_missing_values_keep_their_correlations():
 
 
 def test_values_that_are_missing_for_a_reason_do_not_mislead():
-    """Rows lack y and z if x is large, which links both on the rows that are left, and x explains it."""
+    """Rows lack y and z if x is large, which connects both on the rows that are left, and x explains it."""
     rng = np.random.default_rng(5)
     n = 4000
     group = rng.integers(0, 2, n)

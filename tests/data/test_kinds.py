@@ -202,7 +202,7 @@ class TestKinds:
         table = open_for(("discrete", "continuous"), "x", path, engine=engine, missing="drop", drop=["gone"])
         assert table.names == ("few", "real")
         assert table.all_numbers().tolist() == [[1, 2, 1], [0.5, 0.25, 0.75]]
-        told = "integers with few values beside other numbers, read as continuous"
+        told = "integers with few values beside other continuous columns, read as continuous"
         assert f"column 'few': {told}; otherwise with kinds={{'few': 'discrete'}}" in table.notes
         asked = open_table(path, engine=engine, missing="drop", drop=["gone", "same"])
         assert asked.kinds == ("discrete", "continuous")

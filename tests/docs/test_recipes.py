@@ -254,7 +254,7 @@ class TestCITest:
 
 class TestScore:
     def test_the_best_graph_of_all_is_found(self, extended):
-        """Hill climbing on three variables that are all linked comes to the best of the 25 DAGs."""
+        """Hill climbing on three variables that are all adjacent comes to the best of the 25 DAGs."""
         columns = {name: column for name, column in numbers(200).items() if name in "bcd"}
         values = list(columns.values())
         price = math.log(math.log(200)) - math.log(200) / 2

@@ -156,7 +156,7 @@ def test_a_learned_dag_and_its_cpdag_are_compared_alike(truth, learned):
 
 def test_pc_sets():
     truth = DAG(list("abcd"), [("a", "b"), ("b", "c")])
-    perfect = compare_pc(truth, {name: truth.adjacent(name) for name in truth.nodes})
+    perfect = compare_pc(truth, {name: truth.neighbors(name) for name in truth.nodes})
     assert perfect.as_dict() == {"precision": 1.0, "recall": 1.0, "f1": 1.0}
     # a: right and one too many (1/2, 1, 2/3); b: one of two (1, 1/2, 2/3); c: nothing (0); d: wrong (0).
     result = compare_pc(truth, {"a": {"b", "c"}, "b": ["a"], "c": (), "d": ["a"]})

@@ -40,7 +40,7 @@ def test_edges_are_listed_in_node_order():
 
 def test_neighborhoods():
     graph = mixed()
-    assert graph.adjacent("a") == ["d", "c"]
+    assert graph.neighbors("a") == ["d", "c"]
     assert graph.children("a") == ["d"]
     assert graph.undirected_neighbors("a") == ["c"]
     assert graph.parents("c") == ["b"]

@@ -253,7 +253,7 @@ def is_acyclic(n, arrows):
 
 
 def all_dags(n):
-    """List the arrows of every DAG over n nodes: each pair is unlinked, or an arrow one way or the other."""
+    """List the arrows of every DAG over n nodes: each pair has none, or one either way."""
     pairs = list(combinations(range(n), 2))
     for choice in product((0, 1, 2), repeat=len(pairs)):
         arrows = [(b, a) if way == 2 else (a, b) for (a, b), way in zip(pairs, choice, strict=True) if way]
@@ -266,7 +266,7 @@ def edges_of(arrows):
 
 
 def unshielded_colliders(n, arrows):
-    """List (a, c, d), a < d not linked, with a -> c <- d."""
+    """List (a, c, d), a < d not adjacent, with a -> c <- d."""
     edges = set(edges_of(arrows))
     return sorted(
         (a, c, d)

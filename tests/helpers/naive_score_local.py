@@ -15,7 +15,7 @@ import naive
 TIE = 1e-7
 
 Surroundings = namedtuple("Around", "near spouses children")
-"""Neighbors and spouses with the strengths of their links, and the children that a spouse has in common."""
+"""Neighbors and spouses with the strengths of their edges, and the children that a spouse has in common."""
 
 
 @cache
@@ -29,7 +29,7 @@ def dags(n):
 class Best:
     """The best networks over sets of variables, each looked for once.
 
-    Of networks that are equally good, those are taken with the fewest links to the target (ties="drop") or
+    Of networks that are equally good, those are taken with the fewest edges to the target (ties="drop") or
     with the most ("keep"); of these the one where the last variable that can have no children has none, then
     the one before it among the others, and so on, each with the fewest parents, and of these the first.
     Above `max_exact` variables it is not the best network, but the one that hill climbing finds.
@@ -60,8 +60,8 @@ class Best:
             return self.climbed(members)
         best = self.best(members)
         if target is not None:
-            wanted = (min if self.ties == "drop" else max)(len(linked(dag, target)) for dag in best)
-            best = [dag for dag in best if len(linked(dag, target)) == wanted]
+            wanted = (min if self.ties == "drop" else max)(len(adjacent(dag, target)) for dag in best)
+            best = [dag for dag in best if len(adjacent(dag, target)) == wanted]
         left = list(members)
         while left:
             last = max(v for v in left if any(all(v not in dag[c] for c in left) for dag in best))
@@ -90,7 +90,7 @@ class Best:
             return self.family(child, network[child]) - self.family(child, others)
 
         near = {
-            v: loss(target, v) if v in network[target] else loss(v, target) for v in linked(network, target)
+            v: loss(target, v) if v in network[target] else loss(v, target) for v in adjacent(network, target)
         }
         children = {}
         for child in sorted(network):
@@ -110,7 +110,7 @@ class Best:
         return sorted(others, key=lambda v: (-gain[v], v))
 
 
-def linked(network, target):
+def adjacent(network, target):
     """Parents and children."""
     return set(network[target]) | {v for v, parents in network.items() if target in parents}
 
@@ -195,7 +195,7 @@ def ggsl(best, n, start, order):
                 continue
             silent, named = (other, target) if here else (target, other)
             network = best.network(both(found, target, other))
-            if other in linked(network, target):
+            if other in adjacent(network, target):
                 found[silent] = Surroundings(
                     {**found[silent].near, named: found[named].near[silent]},
                     without(found[silent].spouses, [named]),

@@ -17,7 +17,7 @@ def neighbors(n, edges):
 
 
 def unshielded(n, edges):
-    """List the triples (a, c, d) of edges a - c - d, a < d not linked."""
+    """List the triples (a, c, d) of edges a - c - d, a < d not adjacent."""
     near = neighbors(n, edges)
     return [
         (a, c, d) for a, d in combinations(range(n), 2) if d not in near[a] for c in near[a] if c in near[d]
@@ -48,7 +48,7 @@ def pc_stable(n, ask, k):
 
 
 def gsbn(n, ask_for_blankets, ask, k, symmetry="and"):
-    """Arrows and undirected edges of GSBN; blankets and links may be asked for in different ways."""
+    """Arrows and undirected edges of GSBN; blankets and edges may be asked for in different ways."""
     blankets = [set(naive_local.gsmb(n, v, ask_for_blankets, None)) for v in range(n)]
 
     def smaller(a, b, *without):

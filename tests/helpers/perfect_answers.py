@@ -7,7 +7,7 @@ from itertools import combinations
 
 import f2sl
 from f2sl.graph import DAG
-from f2sl.learners.gsbn import along_paths, colliders_of_blankets, links_of_blankets
+from f2sl.learners.gsbn import along_paths, colliders_of_blankets, edges_of_blankets
 from f2sl.learners.local.grow_shrink import GSMB
 from f2sl.learners.local.mmpc import MMPC
 from f2sl.learners.pc_stable import stable_skeleton, unseparated_colliders
@@ -66,7 +66,7 @@ def by_pc_stable(graph: DAG, largest: int, test=None):
 def by_gsbn(graph: DAG, largest: int, test=None):
     test = test or of_graph(graph)
     blankets = GSMB().find_all(test)
-    skeleton, _ = links_of_blankets(test, blankets, "and", largest)
+    skeleton, _ = edges_of_blankets(test, blankets, "and", largest)
     triples = colliders_of_blankets(test, blankets, skeleton, largest)
     return along_paths(orient_by_independence(skeleton, graph.nodes, triples))
 
@@ -82,7 +82,7 @@ LEARNERS = {"pc-stable": by_pc_stable, "gsbn": by_gsbn, "mmhc-c": by_mmhc_c}
 
 
 def most_ancestors_in_blankets(graph: DAG) -> int:
-    """How many variables GSBN may need to separate two that are not linked.
+    """How many variables GSBN may need to separate two that are not adjacent.
 
     It looks in the smaller of the two blankets, whose members that are ancestors of either separate them.
     They can be more than any variable has parents: a variable is separated from its descendants by children,
@@ -94,6 +94,6 @@ def most_ancestors_in_blankets(graph: DAG) -> int:
     most = 0
     for a, b in combinations(graph.nodes, 2):
         smaller = min(blankets[a] - {b}, blankets[b] - {a}, key=len)
-        if b not in graph.adjacent(a):
+        if b not in graph.neighbors(a):
             most = max(most, len(smaller & (ancestors[a] | ancestors[b])))
     return most

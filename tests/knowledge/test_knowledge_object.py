@@ -37,9 +37,9 @@ class TestMeaning:
         assert not Knowledge() and allowed(Knowledge()) == ALL
         assert repr(Knowledge()) == "Knowledge()" and str(Knowledge()) == "nothing"
 
-    def test_edges_and_links(self):
+    def test_required_and_forbidden_edges(self):
         known = Knowledge(
-            required=[("age", "out")], forbidden=[("sex", "out")], forbidden_links=[("sex", "age")]
+            required=[("age", "out")], forbidden=[("sex", "out")], forbidden_adjacencies=[("sex", "age")]
         )
         assert ALL - allowed(known) == {("out", "age"), ("sex", "out"), ("sex", "age"), ("age", "sex")}
 
@@ -61,8 +61,8 @@ class TestMeaning:
         assert ALL - allowed(Knowledge(roots=["a*"]), ["a*", "ab"]) >= set()
         assert allowed(Knowledge(roots=["a*"]), ["a*", "ab"]) == {("a*", "ab")}
 
-    def test_a_pattern_on_both_ends_links_nothing_to_itself(self):
-        assert ALL - allowed(Knowledge(forbidden_links=[("lab_*", "lab_*")])) == {
+    def test_a_pattern_on_both_ends_joins_nothing_to_itself(self):
+        assert ALL - allowed(Knowledge(forbidden_adjacencies=[("lab_*", "lab_*")])) == {
             ("lab_1", "lab_2"),
             ("lab_2", "lab_1"),
         }
@@ -70,9 +70,11 @@ class TestMeaning:
 
 class TestObject:
     def test_equal_whatever_the_order(self):
-        one = Knowledge(forbidden=[("a", "b"), ("c", "d")], forbidden_links=[("x", "y")], tiers=[["p", "q"]])
+        one = Knowledge(
+            forbidden=[("a", "b"), ("c", "d")], forbidden_adjacencies=[("x", "y")], tiers=[["p", "q"]]
+        )
         other = Knowledge(
-            forbidden=[("c", "d"), ("a", "b")], forbidden_links=[("y", "x")], tiers=[["q", "p"]]
+            forbidden=[("c", "d"), ("a", "b")], forbidden_adjacencies=[("y", "x")], tiers=[["q", "p"]]
         )
         assert one == other and hash(one) == hash(other)
         assert one != Knowledge(forbidden=[("a", "b")])
@@ -111,7 +113,7 @@ class TestCheck:
     def test_all_violations(self):
         known = Knowledge(
             required=[("age", "out"), ("sex", "out")],
-            forbidden_links=[("age", "sex")],
+            forbidden_adjacencies=[("age", "sex")],
             tiers=[["age", "sex"], ["lab_*"]],
             leaves=["out"],
         )
@@ -120,7 +122,7 @@ class TestCheck:
             "'age' -> 'out' is missing, but required",
             "'lab_1' -> 'age' is present, but 'lab_1' is in a later tier",
             "'out' -> 'lab_1' is present, but 'out' is a leaf",
-            "'age' - 'sex' is undirected, and a forbidden link",
+            "'age' - 'sex' is undirected, and a forbidden adjacency",
             "'sex' - 'out' is undirected, and 'out' is a leaf",
         ]
 
@@ -143,7 +145,7 @@ class TestRefused:
         ("rule", "why"),
         [
             ({"forbidden": [("age", "out")]}, "forbidden"),
-            ({"forbidden_links": [("out", "age")]}, "a forbidden link"),
+            ({"forbidden_adjacencies": [("out", "age")]}, "a forbidden adjacency"),
             ({"tiers": [["out"], ["age"]]}, "'age' is in a later tier"),
             ({"tiers": [["out", "age"]], "within_tiers": False}, "within a tier without edges"),
             ({"roots": ["out"]}, "'out' is a root"),
@@ -196,7 +198,7 @@ class TestRefused:
             {"required": [("a",)]},
             {"forbidden": [("a", 1)]},
             {"forbidden": [("a", "a")]},
-            {"forbidden_links": 3},
+            {"forbidden_adjacencies": 3},
             {"tiers": "ab"},
             {"tiers": ["ab"]},
             {"tiers": 3},
@@ -232,7 +234,7 @@ class TestFiles:
     KNOWN = Knowledge(
         required=[("age", "out")],
         forbidden=[("sex", "out")],
-        forbidden_links=[("age", "sex")],
+        forbidden_adjacencies=[("age", "sex")],
         tiers=[["age", "sex"], ["lab_*"]],
         within_tiers=[False, True],
         roots=["age"],
@@ -416,7 +418,7 @@ def test_what_the_data_speak_against_is_told():
     assert model.graph_ == PDAG([*"abc"], [("c", "a")], [("b", "c")])
 
 
-def test_links_that_would_close_a_cycle_are_left_out_and_told():
+def test_edges_that_would_close_a_cycle_are_left_out_and_told():
     known = Knowledge(forbidden=[("b", "a"), ("c", "b"), ("a", "c")])
     rows = [(x, (x + y) % 3, y) for x in range(3) for y in range(3)] * 50
     columns = [list(column) for column in zip(*rows, strict=True)]
@@ -424,10 +426,10 @@ def test_links_that_would_close_a_cycle_are_left_out_and_told():
     table["b"][0] = table["a"][0]
     model = f2sl.LocalToGlobal(pc="mrmr", pc_options={"k": 2}, knowledge=known).fit(table)
     assert known.check(model.graph_) == [] and model.graph_.n_edges == 2
-    assert any(note.startswith("left out because the knowledge directs these links") for note in model.notes_)
+    assert any(note.startswith("left out because the knowledge directs these edges") for note in model.notes_)
     alone = f2sl.LocalToGlobal(pc="mrmr", pc_options={"k": 2}, knowledge=known, skeleton_only=True).fit(table)
     assert alone.graph_ == model.graph_.skeleton() and known.check(alone.graph_.to_dag()) == []
-    assert any(note.startswith("left out because the knowledge directs these links") for note in alone.notes_)
+    assert any(note.startswith("left out because the knowledge directs these edges") for note in alone.notes_)
 
 
 def test_columns_that_were_merged():

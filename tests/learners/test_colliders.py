@@ -26,12 +26,12 @@ def test_all_arrows_of_a_graph_follow_from_its_colliders(random_state, n, densit
     names = [f"v{i}" for i in range(n)]
     pairs = [(names[i], names[j]) for i, j in combinations(rng.permutation(n), 2) if rng.random() < density]
     cpdag = f2sl.DAG(names, pairs).to_cpdag()
-    linked = [{names.index(w) for w in cpdag.adjacent(v)} for v in names]
+    adjacent = [{names.index(w) for w in cpdag.neighbors(v)} for v in names]
     arrows = {(names.index(a), names.index(b)) for a, b in cpdag.directed_edges}
     sure = {
         (names.index(end), names.index(middle)) for a, middle, b in cpdag.v_structures() for end in (a, b)
     }
-    assert following(arrows, linked, sure) == arrows
+    assert following(arrows, adjacent, sure) == arrows
 
 
 def test_what_is_never_sure_carries_nothing_on():

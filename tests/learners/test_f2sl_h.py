@@ -168,7 +168,7 @@ def test_of_numbers_it_finds_what_boss_finds():
     assert ours.score_ == boss.score_
 
 
-def test_variables_that_nothing_links():
+def test_variables_without_edges():
     rng = np.random.default_rng(5)
     noise = {name: rng.integers(0, 3, 500) for name in "abcdef"}
     model = f2sl.F2SLh().fit(noise)

@@ -67,7 +67,7 @@ class TestWhatIsLearned:
     def test_parents_and_children(self, algorithm, frame):
         found = f2sl.learn_pc(frame, algorithm=algorithm)
         assert {name: set(one) for name, one in found.items()} == {
-            name: set(small_dag().adjacent(name)) for name in frame.columns
+            name: set(small_dag().neighbors(name)) for name in frame.columns
         }
         assert found["a"].separating_sets["b"] == ()
 
@@ -204,13 +204,13 @@ class TestBadInput:
     def test_copies_are_told_and_do_no_harm(self, learner, frame):
         model = learner().fit(frame.assign(copy=3 - frame["a"] * 2))
         assert any("'a' and 'copy'" in note for note in model.notes_)
-        assert "copy" in model.graph_.adjacent("a")
+        assert "copy" in model.graph_.neighbors("a")
         assert all(np.isfinite(weight) for weight in (model.graph_.weights or {}).values())
 
     @pytest.mark.parametrize("learner", BOTH_KINDS, ids=lambda learner: learner.__name__)
     def test_a_sum_of_columns_does_no_harm(self, learner, frame):
         model = learner().fit(frame.assign(total=frame["a"] + frame["f"]))
-        assert "total" in model.graph_.adjacent("f")
+        assert "total" in model.graph_.neighbors("f")
 
     def test_tc_names_what_others_decide(self, frame):
         with pytest.raises(DataError, match="determine 'total', so that they have no correlation"):

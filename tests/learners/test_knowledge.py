@@ -52,7 +52,7 @@ def knowledge(draw):
     return Knowledge(
         required=required,
         forbidden=draw(st.lists(st.sampled_from(not_required), max_size=6)),
-        forbidden_links=draw(st.lists(st.sampled_from(apart), max_size=3)),
+        forbidden_adjacencies=draw(st.lists(st.sampled_from(apart), max_size=3)),
         tiers=tiers,
         within_tiers=within,
         roots=draw(st.lists(st.sampled_from(NAMES), max_size=1).filter(lambda some: not ends[1] & set(some))),
@@ -162,7 +162,9 @@ class TestObedience:
     @pytest.mark.parametrize("name", [entry.name for entry in LOCAL])
     @few_examples
     @given(known=knowledge(), random_state=st.integers(0, 1000))
-    def test_forbidden_links_are_never_members_and_required_ones_always(self, name, known, random_state):
+    def test_forbidden_adjacencies_are_never_members_and_required_ones_always(
+        self, name, known, random_state
+    ):
         learner = LOCAL.create(name, FAST.get(name, {}))
         table = table_for(learner, random_state)
         options = {**FAST.get(name, {}), "algorithm": name, "knowledge": known}
@@ -177,7 +179,7 @@ class TestObedience:
     @pytest.mark.parametrize("name", [entry.name for entry in MARKOV_BLANKET])
     @few_examples
     @given(known=knowledge(), random_state=st.integers(0, 1000))
-    def test_blankets_hold_who_may_be_linked_or_a_spouse(self, name, known, random_state):
+    def test_blankets_hold_who_may_be_adjacent_or_a_spouse(self, name, known, random_state):
         learner = MARKOV_BLANKET.load(name)()
         found = f2sl.learn_mb(table_for(learner, random_state), algorithm=name, knowledge=known)
         allowed = known.constraints(NAMES).matrix()
@@ -196,7 +198,7 @@ class TestObedience:
 def test_a_neighbor_with_a_forbidden_link_is_in_no_blanket():
     """Nothing separates smoke and lung in the data, so that lung is no spouse either."""
     asia = f2sl.load_example("asia")
-    known = Knowledge(forbidden_links=[("smoke", "lung")])
+    known = Knowledge(forbidden_adjacencies=[("smoke", "lung")])
     for entry in MARKOV_BLANKET:
         if entry.name not in ("tc", "sll", "s2tmb"):  # which take numbers, or do find a common child
             assert "lung" not in f2sl.learn_mb(asia, "smoke", entry.name, knowledge=known), entry.name
@@ -226,7 +228,7 @@ def random_dag(draw):
 def true_knowledge(draw, graph):
     arrows, names = graph.directed_edges, graph.nodes
     others = [directed_edge for directed_edge in permutations(names, 2) if directed_edge not in arrows]
-    apart = [(a, b) for a, b in combinations(names, 2) if b not in graph.adjacent(a)]
+    apart = [(a, b) for a, b in combinations(names, 2) if b not in graph.neighbors(a)]
 
     def some(things, share):
         return [thing for thing in things if draw.random() < share]
@@ -236,7 +238,7 @@ def true_knowledge(draw, graph):
     return Knowledge(
         required=some(arrows, 0.15),
         forbidden=some(others, 0.15),
-        forbidden_links=some(apart, 0.4),
+        forbidden_adjacencies=some(apart, 0.4),
         tiers=[order[:cut], order[cut:]] if draw.random() < 0.3 else [],
         roots=some([v for v in names if not graph.parents(v)], 0.2),
         leaves=some([v for v in names if not graph.children(v)], 0.2),
@@ -247,12 +249,12 @@ def v_structures(arrows):
     into = {}
     for a, b in arrows:
         into.setdefault(b, set()).add(a)
-    linked = {frozenset(directed_edge) for directed_edge in arrows}
+    adjacent = {frozenset(directed_edge) for directed_edge in arrows}
     return {
         (frozenset(pair), c)
         for c, parents in into.items()
         for pair in combinations(parents, 2)
-        if frozenset(pair) not in linked
+        if frozenset(pair) not in adjacent
     }
 
 
@@ -383,7 +385,7 @@ def agreement(columns, x, y, given=()):
 
 
 ROOTS = Knowledge(roots=["v0", "v1"])
-"""Forbids the link of two variables, and directs all others of theirs."""
+"""Forbids the adjacency of two variables, and directs all others of theirs."""
 
 
 @pytest.mark.parametrize(
@@ -402,7 +404,7 @@ ROOTS = Knowledge(roots=["v0", "v1"])
         ("local-to-global", {"pc": "hiton-pc"}),
     ],
 )
-def test_forbidden_links_are_neither_tested_nor_measured_nor_scored(name, how):
+def test_forbidden_adjacencies_are_neither_tested_nor_measured_nor_scored(name, how):
     """Those that are not here take no such objects; but GSBN asks about blankets, where two roots may be."""
     learner = STRUCTURE.load(name)
     taken = [option for option in ("ci_test", "measure", "score") if option in learner.option_defaults()]
@@ -440,7 +442,7 @@ def test_tc_asks_about_a_forbidden_link_only_what_may_direct_others():
     for more, n_tests in (([], 1), ([(2, 0), (2, 1)], 0), ([(0, 2)], 0)):
         oracle = of_graph(f2sl.DAG(["v0", "v1", "v2"], [("v0", "v2"), ("v1", "v2")]))
         found = separated_spouses(oracle, moral, 3, Constraints.of(3, [*apart, *more]))
-        assert oracle.n_tests - 2 == n_tests, more  # two for the links that are there
+        assert oracle.n_tests - 2 == n_tests, more  # two for the edges that are there
         assert ((0, 1) in found) == bool(n_tests)
 
 

@@ -97,12 +97,12 @@ class TestWhatIsLearned:
             assert set(map(frozenset, model.skeleton_.undirected_edges)) == edges[symmetry]
         assert edges["and"] < edges["or"]
 
-    def test_all_links_are_edges_of_the_graph_of_tests(self, alarm):
+    def test_all_edges_are_edges_of_the_graph_of_tests(self, alarm):
         model = f2sl.F2SLc().fit(alarm)
         assert model.graph_.skeleton() == model.skeleton_
 
     @pytest.mark.parametrize("measure", ["su", "mi"])
-    def test_weights_are_the_strength_of_the_links(self, learner, alarm, measure):
+    def test_weights_are_the_strength_of_the_edges(self, learner, alarm, measure):
         codes = codes_of(alarm)
         formula = {"su": naive.symmetrical_uncertainty, "mi": naive.mutual_information}[measure]
         model = learner(measure=measure).fit(alarm)
@@ -143,7 +143,7 @@ class TestWhatIsLearned:
     def test_constant_columns_are_isolated_and_said_to_be(self, learner):
         frame = collider().assign(same="x")
         model = learner().fit(frame)
-        assert model.graph_.adjacent("same") == []
+        assert model.graph_.neighbors("same") == []
         assert any("'same'" in note for note in model.notes_)
 
     def test_all_columns_constant(self, learner):
@@ -152,7 +152,7 @@ class TestWhatIsLearned:
     def test_one_row(self, learner):
         assert learner().fit({"a": [1], "b": [0]}).graph_.n_edges == 0
 
-    def test_two_equal_columns_are_linked(self, learner):
+    def test_two_equal_columns_are_adjacent(self, learner):
         column = [0, 1] * 50
         assert learner().fit({"a": column, "b": column}).skeleton_.n_edges == 1
 

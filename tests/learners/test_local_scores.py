@@ -112,7 +112,7 @@ def test_sets_of_a_large_sample_are_the_true_ones(network, name):
     found = learner_of(name).learn_all(make_engine(table.codes, table.cardinalities, n_jobs=None))
     for v, members in enumerate(as_dicts(found)):
         target = table.names[v]
-        true = truth.graph.adjacent(target) if name in LOCAL else truth.markov_blanket(target)
+        true = truth.graph.neighbors(target) if name in LOCAL else truth.markov_blanket(target)
         assert {table.names[m] for m in members} == set(true), target
 
 
@@ -126,8 +126,8 @@ def test_more_neighbors_than_a_word_has_bits():
     assert found.keys() == table.keys() - {"hub"}
 
 
-def test_who_is_linked_to_a_target_is_no_spouse():
-    """0 -> 1, 0 -> 2 <- 1 and 3 -> 2: both 1 and 3 are parents of a child of 0, and 1 is linked to it."""
+def test_who_is_adjacent_to_a_target_is_no_spouse():
+    """0 -> 1, 0 -> 2 <- 1 and 3 -> 2: both 1 and 3 are parents of a child of 0, and 1 is adjacent to it."""
     sees = njit(lambda *arguments: _kernels.sees(*arguments))
     assert sees(np.array([0, 0b0001, 0b1011, 0]), 0) == (0b0110, 0b1000)
 
@@ -179,7 +179,7 @@ def test_a_spouse_is_as_strong_as_its_strongest_link_to_a_common_child():
 
 
 def test_two_copies_of_a_cause():
-    """An effect can be linked to either copy; with ties dropped it is to neither, with ties kept to both."""
+    """An effect can be adjacent to either copy; with ties dropped to neither, with ties kept to both."""
     rng = np.random.default_rng(0)
     a = rng.integers(0, 2, 500)
     effect = np.where(rng.random(500) < 0.9, a, 1 - a)

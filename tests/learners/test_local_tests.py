@@ -203,7 +203,7 @@ def test_the_order_of_rows_and_states_changes_nothing(learner):
 
 
 @pytest.mark.parametrize("learner", TESTING)
-def test_too_few_samples_and_constants_make_no_links(learner):
+def test_too_few_samples_and_constants_make_no_edges(learner):
     codes = np.array([[0, 1, 0, 1], [0, 1, 0, 1], [0, 0, 0, 0]])
     sets = learner_of(learner).learn_all(make_engine(codes, [2, 2, 1]))
     if learner == "pc-simple":  # it keeps what cannot be tested
@@ -236,7 +236,7 @@ def test_on_alarm(learner):
     learn = f2sl.learn_pc if learner in PC else f2sl.learn_mb
     truth = f2sl.load_network("alarm")
     found = learn(table, "HR", algorithm=learner)
-    expected = truth.graph.adjacent("HR") if learner in PC else truth.markov_blanket("HR")
+    expected = truth.graph.neighbors("HR") if learner in PC else truth.markov_blanket("HR")
     assert len(set(found) & set(expected)) >= 4
     # STMB's last step conditions on all at once, for which these samples are too few.
     assert len(set(found) - set(expected)) <= (6 if learner == "stmb" else 1)

@@ -1,4 +1,4 @@
-"""The default of mixed tables: no links among independent columns however many rows, strong links found."""
+"""The default of mixed tables: no edges among independent columns however many rows, strong edges found."""
 
 import math
 
@@ -36,11 +36,11 @@ def birds(n_rows, random_state):
 
 
 @pytest.mark.parametrize("n_rows", [2_000, 10_000, 50_000])
-def test_independent_columns_stay_unlinked_with_more_rows(n_rows):
+def test_independent_columns_stay_nonadjacent_with_more_rows(n_rows):
     for random_state in range(3):
         model = f2sl.learn(birds(n_rows, random_state), stability=0)
-        assert "sex" not in model.graph_.adjacent("species")
-        if n_rows > 2_000:  # with few, a graph with a link less and arrows into both may score higher
+        assert "sex" not in model.graph_.neighbors("species")
+        if n_rows > 2_000:  # with few, a graph with an edge less and arrows into both may score higher
             into = [arrow for arrow in model.graph_.directed_edges if arrow[1] in ("species", "sex")]
             assert not into
 
@@ -60,21 +60,21 @@ def test_a_strong_link_that_a_logistic_regression_sees_is_found():
         {"months": months, "contract": contract.astype(str), "leaves": np.where(leaves, "yes", "no")}
     )
     graph = f2sl.learn(frame, stability=0).graph_
-    assert "contract" in graph.adjacent("leaves")
+    assert "contract" in graph.neighbors("leaves")
 
 
 @few_examples
 @given(st.integers(0, 2**32 - 1), st.permutations(range(5)), st.integers(0, 2**10 - 1))
 def test_no_graph_scores_above_the_likelihood_of_the_complete_one(random_state, order, bits):
-    """The score of any graph is at most the maximised likelihood of the graph that links all variables."""
+    """The score of any graph is at most the maximised likelihood of the graph that connects all variables."""
     with open_engine(mixed_table(mixed_columns(random_state)), 1) as engine:
         score = make_score(engine, "dg-bic")
         pairs = [(a, b) for b in range(5) for a in range(b)]
         kept = {pair for position, pair in enumerate(pairs) if bits >> position & 1}
 
-        def total(linked):
+        def total(adjacent):
             families = [
-                (v, tuple(sorted(order[a] for a in range(position) if (a, position) in linked)))
+                (v, tuple(sorted(order[a] for a in range(position) if (a, position) in adjacent)))
                 for position, v in enumerate(order)
             ]
             return float(score.score(families).sum())
@@ -102,11 +102,11 @@ def test_a_column_that_is_always_the_same_moves_no_other():
     expected = f2sl.learn(frame)
     found = f2sl.learn(frame.assign(**{"a same": "same"}))
     by_tests = f2sl.learn(frame.assign(**{"a same": "same"}), "pc-stable")
-    assert by_tests.graph_.adjacent("a same") == []
+    assert by_tests.graph_.neighbors("a same") == []
     assert by_tests.graph_.n_edges == f2sl.learn(frame, "pc-stable").graph_.n_edges
     assert {frozenset(edge) for edge in expected.graph_.skeleton().undirected_edges} == {
         frozenset(("b cause", "c effect")),
         frozenset(("c effect", "d further")),
     }
     assert set(found.graph_.skeleton().undirected_edges) == set(expected.graph_.skeleton().undirected_edges)
-    assert found.graph_.adjacent("a same") == []
+    assert found.graph_.neighbors("a same") == []

@@ -109,7 +109,7 @@ class TestWhatIsLearned:
         assert any("4 equal-frequency bins" in note for note in model.notes_)
 
     def test_a_threshold_that_leaves_a_cycle_is_raised_and_said_to_be(self):
-        # One step of the multiplier leaves both directions of a strong link.
+        # One step of the multiplier leaves both directions of a strong edge.
         model = f2sl.NOTEARS(max_iter=1, threshold=0.0).fit(chain())
         assert model.graph_.is_dag()
         assert model.threshold_ > 0
@@ -253,7 +253,7 @@ class TestBadInput:
     def test_a_constant_column_of_states_has_no_edges(self, constraint):
         codes = (chain() > 0).astype(int)
         model = f2sl.NOTEARS(constraint=constraint).fit(codes.assign(k=1))
-        assert model.graph_.adjacent("k") == []
+        assert model.graph_.neighbors("k") == []
         assert any("'k'" in note for note in model.notes_)
         rest = f2sl.NOTEARS(constraint=constraint).fit(codes)
         assert model.graph_.directed_edges == rest.graph_.directed_edges
@@ -263,7 +263,7 @@ class TestBadInput:
         assert model.graph_.n_edges == 0
         assert f2sl.NOTEARS(constraint=constraint).fit({"a": [1], "b": [0]}).graph_.n_edges == 0
 
-    def test_copies_are_linked_and_told(self, constraint):
+    def test_copies_are_adjacent_and_told(self, constraint):
         frame = chain().assign(d=lambda t: t["c"])
         model = f2sl.NOTEARS(constraint=constraint).fit(frame)
         assert model.graph_.has_directed_edge("c", "d")
@@ -272,7 +272,7 @@ class TestBadInput:
     def test_collinear_columns(self, constraint):
         model = f2sl.NOTEARS(constraint=constraint).fit(chain().assign(s=lambda t: t["a"] + t["b"]))
         assert model.graph_.is_dag()
-        assert {"a", "b"} <= set(model.graph_.adjacent("s"))
+        assert {"a", "b"} <= set(model.graph_.neighbors("s"))
 
     def test_fewer_rows_than_columns(self, constraint):
         rows = np.random.default_rng(0).normal(size=(5, 10))

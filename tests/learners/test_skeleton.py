@@ -30,8 +30,8 @@ def assert_consistent(skeleton):
         near = sorted({b for a, b in edges if a == v} | {a for a, b in edges if b == v})
         assert skeleton.adjacent_to(v).tolist() == near
     first, second = np.array([(a, b) for a in range(skeleton.n) for b in range(skeleton.n)], np.int64).T
-    linked = [(min(a, b), max(a, b)) in edges for a, b in zip(first.tolist(), second.tolist(), strict=True)]
-    assert skeleton.linked(first, second).tolist() == linked
+    adjacent = [(min(a, b), max(a, b)) in edges for a, b in zip(first.tolist(), second.tolist(), strict=True)]
+    assert skeleton.adjacent(first, second).tolist() == adjacent
 
 
 def test_who_did_not_finish_has_no_say():
@@ -66,7 +66,7 @@ def test_equal_to_the_naive_rule(n, data):
         assert [tuple(e) for e in skeleton.edges.tolist()] == naive.skeleton(sets, symmetry)
         assert skeleton.strengths.tolist() == [10.0 * a + b for a, b in skeleton.edges.tolist()]
         assert_consistent(skeleton)
-        # Each end says how strong the link is, and the weaker of those that name the other decides.
+        # Each end says how strong the edge is, and the weaker of those that name the other decides.
         told = join(neighborhoods(sets, strength=lambda a, b: float((7 * a + 4 * b) % 11)), symmetry)
         assert told.strengths.tolist() == [
             min(float((7 * v + 4 * w) % 11) for v, w in ((a, b), (b, a)) if w in sets[v])

@@ -30,7 +30,7 @@ from tables import make_table, related_codes
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_perfect_answers_give_the_true_class(learner, name):
     graph = true_graph(name)
-    # PC-stable and MMHC-c look among the neighbors of both, where fewer separate what is not linked.
+    # PC-stable and MMHC-c look among the neighbors of both, where fewer separate what is not adjacent.
     largest = most_ancestors_in_blankets(graph) if learner == "gsbn" else LARGEST_SET.get(name, 3)
     assert LEARNERS[learner](graph, largest) == graph.to_cpdag()
 
@@ -129,7 +129,7 @@ def test_gsbn_on_data_is_the_naive_one(random_state, n_rows, n, k, symmetry):
 
     @cache
     def ask(x, y, given_set):
-        # Without degrees of freedom a blanket is not told anything, and a link is told independence.
+        # Without degrees of freedom a blanket is not told anything, and an edge is told independence.
         return naive.answer(codes, cardinalities, x, y, given_set, 0.2), None
 
     model = f2sl.GSBN(alpha=0.2, max_cond_vars=k, symmetry=symmetry).fit(make_table(codes))
@@ -171,9 +171,9 @@ def test_what_was_found_is_there(learner, alarm):
     assert model.graph_.nodes == tuple(alarm.columns)
     assert set(model.graph_.skeleton().undirected_edges) <= set(model.skeleton_.undirected_edges)
     assert model.n_tests_ > model.n_inconclusive_ >= 0
-    linked = set(model.skeleton_.undirected_edges)
+    adjacent = set(model.skeleton_.undirected_edges)
     if learner is f2sl.PCStable:
-        assert not linked & set(model.separating_sets_)
+        assert not adjacent & set(model.separating_sets_)
 
 
 def test_named_learners_are_compositions(alarm):
@@ -220,7 +220,7 @@ def test_refusals(alarm, learner, words):
     ("separating", "expected"), [({}, []), ({(0, 2): ()}, [[0, 1, 2]]), ({(0, 2): (1,)}, [])]
 )
 def test_a_pair_that_nothing_has_separated_makes_no_collider(separating, expected):
-    """As where a link is forbidden, and so was never tested."""
+    """As where an edge is forbidden, and so was never tested."""
     chain = from_edges(3, np.array([[0, 1], [1, 2]]), np.ones(2))
     assert unseparated_colliders(StableSkeleton(chain, separating)).tolist() == expected
 

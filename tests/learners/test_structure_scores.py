@@ -108,7 +108,7 @@ def test_ggsl_goes_on_with_the_strongest_neighbor(monkeypatch):
 
 @pytest.mark.parametrize(("more", "expected"), [([], [[0, 1, 2]]), ([[0, 2]], [])])
 def test_spouses_with_a_link_make_no_v_structure(more, expected):
-    """As where that link is required."""
+    """As where that edge is required."""
     skeleton = from_edges(3, np.array(sorted([[0, 1], [1, 2], *more])), np.ones(2 + len(more)))
     found = {0: Surroundings(spouses={2: 1.0}, children={2: (1,)})}
     assert v_structures_of_spouses(found, skeleton).tolist() == expected
@@ -168,7 +168,7 @@ def test_constant_columns_are_isolated_and_said_to_be(learner):
     rng = np.random.default_rng(0)
     a = rng.integers(0, 2, 200)
     model = learner().fit({"a": a, "b": a, "same": ["x"] * 200})
-    assert model.graph_.adjacent("same") == []
+    assert model.graph_.neighbors("same") == []
     assert any("'same'" in note for note in model.notes_)
     assert model.graph_.n_edges == 1
 

@@ -49,7 +49,7 @@ def test_a_descendant_of_the_collider_is_left_out_as_well():
     # c is the child of a and b, e that of a and c. What a has for itself is e, as many as b has: e is kept
     # at first, and opens the way over c.
     graph = DAG(list("abcde"), [("a", "c"), ("b", "c"), ("b", "d"), ("a", "e"), ("c", "e")])
-    assert "b" in resolved(graph, 1).adjacent("a")
+    assert "b" in resolved(graph, 1).neighbors("a")
     assert resolved(graph, 2) == graph.to_cpdag()
 
 
@@ -76,7 +76,7 @@ def test_options_that_make_no_sense(options):
 
 
 def test_what_is_left_out_beside_a_collider_is_not_behind_another():
-    """Of 0 and 1, 2 and 3 are the common neighbors, linked to each other, and 4 is linked to 3."""
+    """Of 0 and 1, 2 and 3 are the common neighbors, adjacent to each other, and 4 is adjacent to 3."""
     around = [{1, 2, 3, 4}, {0, 2, 3}, {0, 1, 3}, {0, 1, 2, 4}, {0, 3}]
     assert list(_left_out(around, 0, 1, own={4}, size=1)) == [(2,), (3,)]
     assert list(_left_out(around, 0, 1, own={4}, size=2)) == [(2, 3), (3, 4)]

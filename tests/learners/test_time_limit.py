@@ -89,7 +89,7 @@ def test_the_graph_is_legal_wherever_the_time_limit_comes(algorithm, kind, table
         graph = model.graph_
         assert graph.nodes == tuple(table.columns)
         assert graph.has_directed_edge(a, b)
-        assert d not in graph.adjacent(c)
+        assert d not in graph.neighbors(c)
         assert not graph.has_directed_cycle()
         told = [note for note in model.notes_ if note.startswith("incomplete: the time limit of 5 s ")]
         assert bool(told) is not model.complete_

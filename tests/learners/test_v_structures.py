@@ -117,13 +117,13 @@ def test_the_oracle_gives_the_unshielded_colliders_of_all_dags_of_four_nodes():
 def test_unshielded_triples(dag):
     n, arrows = dag
     edges = naive.edges_of(arrows)
-    linked = {*edges, *((b, a) for a, b in edges)}
+    adjacent = {*edges, *((b, a) for a, b in edges)}
     expected = [
         [a, c, d]
         for a in range(n)
         for d in range(a + 1, n)
         for c in range(n)
-        if (a, c) in linked and (c, d) in linked and (a, d) not in linked
+        if (a, c) in adjacent and (c, d) in adjacent and (a, d) not in adjacent
     ]
     skeleton = skeleton_of(n, edges)
     assert unshielded_triples(skeleton).tolist() == expected

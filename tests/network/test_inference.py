@@ -253,20 +253,20 @@ def test_all_that_is_wrong_with_a_question_is_told_at_once():
     with pytest.raises(OptionError, match="evidence must be a mapping"):
         network.query("rain", "yes")
     gaussian = f2sl.GaussianNetwork(f2sl.DAG([*"ab"]), {}, {"a": 1, "b": 1})
-    with pytest.raises(OptionError, match="'b' is a number, not 'x'"):
+    with pytest.raises(OptionError, match="'b' is continuous: give a number, not 'x'"):
         gaussian.query("a", {"b": "x"})
     with pytest.raises(OptionError, match="one at a time: a, b"):
         gaussian.query(["a", "b"])
-    with pytest.raises(OptionError, match="only states have probabilities, and 'a' is a number"):
+    with pytest.raises(OptionError, match="only discrete variables have probabilities, and 'a' is cont"):
         gaussian.predict({"b": [1.0]}, "a", probabilities=True)
-    with pytest.raises(DataError, match="column 'b': the network has numbers"):
+    with pytest.raises(DataError, match="column 'b': the variable is continuous"):
         gaussian.predict({"b": ["x"]}, "a")
 
 
 def test_without_pyagrum_states_are_refused_and_numbers_are_not(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyagrum", None)
     with pytest.raises(
-        OptionError, match=r"asking about states needs pyagrum: pip install 'f2sl\[inference\]'"
+        OptionError, match=r"asking about discrete variables needs pyagrum: pip install 'f2sl\[inference\]'"
     ):
         build(SPRINKLER).query("rain")
     assert f2sl.GaussianNetwork(f2sl.DAG(["a"]), {}, {"a": 4}).query("a").variance == 4

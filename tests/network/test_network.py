@@ -244,25 +244,25 @@ def test_gene_like_is_as_hard_for_fcbf_as_the_papers_gene():
 
 def test_tiles_keep_their_structure_and_link_into_roots():
     tile = f2sl.load_network("insurance")
-    large = f2sl.tile(tile, 4, random_state=3, links=2)
+    large = f2sl.tile(tile, 4, random_state=3, edges=2)
     roots = {name for name in tile.variables if not tile.parents(name)}
     assert large.graph.n_nodes == 4 * 27
     assert large.graph.n_edges == 4 * 52 + 3 * len(roots) * 2
     for name in large.variables:
         base, copy = name.rsplit(".", 1)
         same = [f"{parent}.{copy}" for parent in tile.parents(base)]
-        linked = [parent for parent in large.parents(name) if parent not in same]
+        adjacent = [parent for parent in large.parents(name) if parent not in same]
         assert list(large.parents(name))[: len(same)] == same
-        assert len(linked) == (2 if base in roots and copy != "1" else 0)
-        assert all(int(parent.rsplit(".", 1)[1]) < int(copy) for parent in linked)
-        if not linked:
+        assert len(adjacent) == (2 if base in roots and copy != "1" else 0)
+        assert all(int(parent.rsplit(".", 1)[1]) < int(copy) for parent in adjacent)
+        if not adjacent:
             assert np.array_equal(large.tables[name], tile.tables[base])
 
 
 def test_tiles_keep_their_probabilities():
     tile = f2sl.load_network("child")
     n = 100_000
-    large = sample_table(f2sl.tile(tile, 5, random_state=1, links=2, strength=1), n, random_state=2)
+    large = sample_table(f2sl.tile(tile, 5, random_state=1, edges=2, strength=1), n, random_state=2)
     small = sample_table(tile, n, random_state=3)
     expected = {
         name: np.bincount(codes, minlength=len(states)) / n
@@ -273,11 +273,11 @@ def test_tiles_keep_their_probabilities():
         assert abs(found - expected[name.rsplit(".", 1)[0]]).max() < 0.012, name
 
 
-def test_links_matter_and_are_those_of_the_seed():
+def test_edges_matter_and_are_those_of_the_seed():
     tile = f2sl.load_network("asia")
     assert f2sl.tile(tile, 3, random_state=1) == f2sl.tile(tile, 3, random_state=1)
     assert f2sl.tile(tile, 3, random_state=1) != f2sl.tile(tile, 3, random_state=2)
-    assert f2sl.tile(tile, 3, links=0).graph.n_edges == 3 * 8
+    assert f2sl.tile(tile, 3, edges=0).graph.n_edges == 3 * 8
     # smoke is a fair coin and so are few others; with strength 1 half of it is told by its parent.
     large = f2sl.tile(tile, 2, random_state=1, strength=1)
     table = large.tables["smoke.2"]
@@ -296,7 +296,7 @@ def test_one_copy_is_the_tile_renamed():
     ("options", "problem"),
     [
         ({"copies": 0}, "copies"),
-        ({"copies": 2, "links": -1}, "links"),
+        ({"copies": 2, "edges": -1}, "edges"),
         ({"copies": 2, "strength": 2}, "strength"),
         ({"copies": 2, "strength": "x"}, "strength"),
         ({"copies": 2, "strength": True}, "strength"),
@@ -308,5 +308,5 @@ def test_tilings_that_cannot_be(options, problem):
 
 
 def test_a_tile_is_a_network():
-    with pytest.raises(OptionError, match=r"tile needs a BayesianNetwork of states, not 'asia'; see load"):
+    with pytest.raises(OptionError, match=r"tile needs a discrete BayesianNetwork, not 'asia'; see load"):
         f2sl.tile("asia", 2)

@@ -340,5 +340,5 @@ def test_the_suffixes_are_listed_for_one_that_is_not_known(tmp_path):
 def test_numbers_as_parents_of_states_are_refused(tmp_path):
     text = """net {} continuous node a {} node b { states = (u v); }
     potential (a) { data = (normal (0, 1)); } potential (b | a) { data = (1 0); }"""
-    with pytest.raises(FileError, match="edges from numbers to states: a -> b"):
+    with pytest.raises(FileError, match="edges from continuous to discrete variables: a -> b"):
         load(tmp_path, ".net", text)

@@ -17,7 +17,7 @@ from scipy import stats
 
 import f2sl
 from f2sl.errors import DataError
-from f2sl.network import BayesianNetwork, observed_as_numbers
+from f2sl.network import BayesianNetwork, observed_as_continuous
 from f2sl.network.sampling import sample_table
 from marks import examples
 
@@ -85,17 +85,18 @@ class TestParts:
     def test_numbers_are_no_parents_of_states(self):
         graph = f2sl.DAG([*"abcd"], [("a", "b"), ("c", "d"), ("a", "c")])
         with pytest.raises(
-            f2sl.DataError, match=r"from numbers to states: a -> b, c -> d;.*bins=\{'c': 5, 'a': 5\}"
+            f2sl.DataError,
+            match=r"continuous to discrete variables: a -> b, c -> d;.*bins=\{'c': 5, 'a': 5\}",
         ):
             BayesianNetwork(
                 graph, {"b": [0, 1], "d": [0, 1]}, {"b": 1, "d": 1}, equations={"a": SUN, "c": (0, [1], 1)}
             )
 
     def test_what_is_for_states_alone(self, tmp_path):
-        with pytest.raises(f2sl.OptionError, match="tile needs a BayesianNetwork of states"):
+        with pytest.raises(f2sl.OptionError, match="tile needs a discrete BayesianNetwork"):
             f2sl.tile(weather(), 2)
-        with pytest.raises(f2sl.OptionError, match="a network of states is observed as numbers"):
-            observed_as_numbers(weather())
+        with pytest.raises(f2sl.OptionError, match="a discrete network is observed as continuous"):
+            observed_as_continuous(weather())
         with pytest.raises(f2sl.FileError, match=r"BIF does not support numbers; use \.json"):
             weather().save(tmp_path / "weather.bif")
 
@@ -556,7 +557,7 @@ class TestObserved:
     @pytest.mark.parametrize("ordered", [False, True])
     def test_numbers_are_means_of_states_and_noise(self, ordered):
         alarm = f2sl.load_network("alarm")
-        noisy = observed_as_numbers(alarm, 0.5, random_state=3, noise=0.2, ordered=ordered)
+        noisy = observed_as_continuous(alarm, 0.5, random_state=3, noise=0.2, ordered=ordered)
         assert len(noisy.equations) == 19  # of 37
         frame, true = noisy.sample(20_000, random_state=5), alarm.sample(20_000, random_state=5)
         orders = []
@@ -575,9 +576,9 @@ class TestObserved:
 
     def test_other_shares_and_seeds(self):
         asia = f2sl.load_network("asia")
-        assert observed_as_numbers(asia, 0) == asia
-        assert len(observed_as_numbers(asia, 1).equations) == 8
-        assert observed_as_numbers(asia, random_state=1) == observed_as_numbers(asia, random_state=1)
-        assert observed_as_numbers(asia, random_state=1) != observed_as_numbers(asia, random_state=2)
+        assert observed_as_continuous(asia, 0) == asia
+        assert len(observed_as_continuous(asia, 1).equations) == 8
+        assert observed_as_continuous(asia, random_state=1) == observed_as_continuous(asia, random_state=1)
+        assert observed_as_continuous(asia, random_state=1) != observed_as_continuous(asia, random_state=2)
         with pytest.raises(f2sl.OptionError, match="share must be a number from 0 to 1"):
-            observed_as_numbers(asia, 2)
+            observed_as_continuous(asia, 2)

@@ -216,7 +216,7 @@ class TestOrientations:
         graph = orient_by_independence(triangle, tuple("abcd"), np.empty((0, 3), np.int64), rules)
         assert set(graph.directed_edges) == {("a", "c"), ("c", "b")} and not graph.undirected_edges
 
-    def test_forbidden_links_leave_the_skeleton_and_required_ones_join_it(self):
+    def test_forbidden_adjacencies_leave_the_skeleton_and_required_ones_join_it(self):
         rules = Constraints.of(N, forbidden=[(0, 1), (1, 0)], required=[(3, 2)])
         found = constrained(skeleton_of([(0, 1), (0, 2)]), rules)
         assert found.edges.tolist() == [[0, 2], [2, 3]]
@@ -258,20 +258,20 @@ def test_every_learner_hands_the_constraints_on(name, monkeypatch):
     free = LEARNERS[name].fit(table).graph_
     a, b = sorted(free.directed_edges + free.undirected_edges)[0]
     others = combinations([column for column in columns if column not in (a, b)], 2)
-    unlinked = next((x, y) for x, y in others if y not in free.adjacent(x))
+    nonadjacent = next((x, y) for x, y in others if y not in free.neighbors(x))
     first, second = number[a], number[b]
-    required = [(number[unlinked[0]], number[unlinked[1]])]
+    required = [(number[nonadjacent[0]], number[nonadjacent[1]])]
     rules = Constraints.of(len(columns), [(first, second), (second, first)], required)
     with monkeypatch.context() as patch:
         patch.setattr(Constraints, "none", lambda n: rules)
         graph = LEARNERS[name].fit(table).graph_
-    assert b not in graph.adjacent(a)
-    assert graph.has_directed_edge(*unlinked)
+    assert b not in graph.neighbors(a)
+    assert graph.has_directed_edge(*nonadjacent)
     assert LEARNERS[name].fit(table).graph_ == free
 
 
-def test_total_conditioning_keeps_required_links():
-    """TC takes links out again that it finds to be between spouses; required ones stay."""
+def test_total_conditioning_keeps_required_edges():
+    """TC takes edges out again that it finds to be between spouses; required ones stay."""
     rng = np.random.default_rng(0)
     a, b, noise = rng.normal(size=(3, 500))
     table = {"a": a, "b": b, "c": a + b + noise}

@@ -40,12 +40,12 @@ def test_candidates_and_orders_of_originals(drawn, data):
     n = len(group)
     first = originals(n, pairs)
     every = [(v, u) for v in range(n) for u in range(v)]
-    linked = data.draw(st.sets(st.sampled_from(every))) if every else set()
-    linked |= {(u, v) for v, u in linked}
-    ordered = sorted(linked)
+    adjacent = data.draw(st.sets(st.sampled_from(every))) if every else set()
+    adjacent |= {(u, v) for v, u in adjacent}
+    ordered = sorted(adjacent)
     start = np.searchsorted([v for v, _ in ordered], np.arange(n + 1))
     new_start, found = candidates_of_originals(start, np.array([u for _, u in ordered], np.int64), first)
-    expected = {(first[v], first[u]) for v, u in linked if first[v] != first[u]}
+    expected = {(first[v], first[u]) for v, u in adjacent if first[v] != first[u]}
     assert {(v, u) for v in range(n) for u in found[new_start[v] : new_start[v + 1]]} == expected
     assert len(found) == len(expected)
 

@@ -103,7 +103,7 @@ def test_best_of_all_dags_on_200_random_tables(block):
         assert own == pytest.approx(best, rel=1e-9, abs=1e-9), random_state
         assert most is None or max(map(len, parents.values())) <= most
         assert model.dag_ == model.dag_.to_cpdag().to_dag()
-        assert all(not model.dag_.adjacent(name) for name, v in number.items() if cardinalities[v] == 1)
+        assert all(not model.dag_.neighbors(name) for name, v in number.items() if cardinalities[v] == 1)
         for (u, v), weight in (model.dag_.weights or {}).items():
             kept = tuple(parents[number[v]])
             fewer = tuple(p for p in kept if p != number[u])

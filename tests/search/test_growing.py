@@ -289,7 +289,7 @@ def test_batches_of_perturbations_grow_slowly(monkeypatch):
     assert all(after <= 2 * before for before, after in pairwise(made))
 
 
-def test_an_identifier_that_is_kept_is_linked_to_nothing():
+def test_an_identifier_that_is_kept_is_adjacent_to_nothing():
     """Its indicators determine every other column."""
     rng = np.random.default_rng(0)
     a = rng.normal(size=200)

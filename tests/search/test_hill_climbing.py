@@ -125,7 +125,7 @@ def test_a_collider_is_found():
     assert as_arrows(climb([third, first, second], all_edges(3))) == [(1, 0), (2, 0)]
 
 
-def test_independent_variables_stay_unlinked():
+def test_independent_variables_stay_nonadjacent():
     grid = np.indices((2, 2, 2)).reshape(3, 8)
     assert as_arrows(climb(np.tile(grid, 20), all_edges(3))) == []
 

@@ -127,7 +127,7 @@ def test_a_parent_that_shows_only_beside_another_joins():
     data = hidden()
     model = f2sl.F2SLh().fit(data)
     assert model.pc_ == {"a": ["c"], "b": [], "c": ["a"]}
-    [child] = model.graph_.adjacent("b")
+    [child] = model.graph_.neighbors("b")
     [other] = {"a", "c"} - {child}
     assert sorted(model.graph_.directed_edges) == sorted([("b", child), (other, child)])
     assert model.skeleton_.has_undirected_edge("b", child)
@@ -143,16 +143,18 @@ def test_a_parent_that_shows_only_beside_another_joins():
     [{"max_parents": 1}, {"knowledge": f2sl.Knowledge(forbidden=[*product("ac", "b"), *product("b", "ac")])}],
 )
 def test_who_may_be_no_parent_does_not_join(options):
-    assert not f2sl.F2SLh(**options).fit(hidden()).graph_.adjacent("b")
+    assert not f2sl.F2SLh(**options).fit(hidden()).graph_.neighbors("b")
 
 
 def test_the_score_alone_lets_nobody_join():
-    """Two variables that hardly vary, independent: one of 1,000 rows each, not the same. BDeu links them."""
+    """Two variables that hardly vary, independent: one of 1,000 rows each, not the same. BDeu joins them."""
     data = {"a": [1] + [0] * 999, "b": [0] * 999 + [1], "c": [0, 1] * 500, "d": [0, 0, 1, 1] * 250}
     model = f2sl.F2SLh(edge_cost=0.0).fit(data)
     with MemoryEngine(open_table(data).in_name_order()) as engine:
-        alone, linked = make_score(engine, "bdeu", model.equivalent_sample_size_).score([(1, ()), (1, (0,))])
-    assert linked > alone
+        alone, adjacent = make_score(engine, "bdeu", model.equivalent_sample_size_).score(
+            [(1, ()), (1, (0,))]
+        )
+    assert adjacent > alone
     assert model.graph_.n_edges == 0
 
 

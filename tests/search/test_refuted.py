@@ -53,7 +53,7 @@ def kept(frame, arrows, required=()):
 
 
 @pytest.mark.parametrize("n_rows", [2_000, 20_000])
-def test_effects_of_two_causes_together_are_not_linked(n_rows):
+def test_effects_of_two_causes_together_are_not_adjacent(n_rows):
     frame, _ = interacting(n_rows)
     with engine_of(frame) as engine:
         one = np.array([X]), np.array([Y]), np.array([[A, B]])
@@ -61,7 +61,7 @@ def test_effects_of_two_causes_together_are_not_linked(n_rows):
     assert statistic > 50.0  # what is not linear looks like a direct effect
     assert kept(frame, [*OF_CAUSES, (X, Y)]) == sorted(OF_CAUSES)
     graph = f2sl.learn(frame, stability=0).graph_
-    assert "y" not in graph.adjacent("x")
+    assert "y" not in graph.neighbors("x")
 
 
 def test_an_effect_beyond_the_causes_stays():

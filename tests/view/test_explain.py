@@ -1,4 +1,4 @@
-"""Why two variables are linked or not: each reason where it is forced, its numbers by naive twins."""
+"""Why two variables are adjacent or not: each reason where it is forced, its numbers by naive twins."""
 
 import inspect
 import json
@@ -127,11 +127,11 @@ def test_rules_are_numbered_as_meek_does():
 
 def test_knowledge_is_a_reason():
     data = small_table()
-    knowledge = f2sl.Knowledge(forbidden_links=[("a", "c")], tiers=[["f"], ["e"]])
+    knowledge = f2sl.Knowledge(forbidden_adjacencies=[("a", "c")], tiers=[["f"], ["e"]])
     model = f2sl.F2SLc(knowledge=knowledge).fit(data)
     [reason] = model.explain("c", "a", data).reasons
     assert reason.kind == "knowledge"
-    assert "a -> c (a forbidden link)" in reason.text
+    assert "a -> c (a forbidden adjacency)" in reason.text
     edge = model.explain("e", "f", data)
     assert edge.edge == "f -> e"
     assert by_kind(edge)["direction"] == {"by": "knowledge"}

@@ -68,7 +68,7 @@ def test_repr_and_summary_of_a_model(model):
 
 
 def test_what_the_data_do_not_decide_is_shown_undirected():
-    # b is a noisy copy of a, and d of c: no v-structure, so that both links may point either way.
+    # b is a noisy copy of a, and d of c: no v-structure, so that both edges may point either way.
     rows = {"a": [0, 1] * 200, "c": [0, 0, 1, 1] * 100}
     rows |= {new: [v ^ (i % 11 == 0) for i, v in enumerate(rows[old])] for old, new in ("ab", "cd")}
     model = f2sl.F2SLs().fit(rows)

@@ -81,7 +81,7 @@ def rich(model):
         ("wide", wide, learned),
     ):
         a, b = graph.directed_edges[0]
-        far = next(other for other in reversed(graph.nodes) if other not in (a, *graph.adjacent(a)))
+        far = next(other for other in reversed(graph.nodes) if other not in (a, *graph.neighbors(a)))
         found[name] = network, graph, {(a, b): "Because of this.", (a, far): "For want of that."}
     return found
 
@@ -263,9 +263,9 @@ def test_focus_on_neighborhoods_and_blankets(opened):
     truth = f2sl.load_network("alarm").graph
     find(page, "HR")
     page.press("n")
-    assert sorted(page.ask(NAMES)) == sorted(["HR", *truth.adjacent("HR")])
+    assert sorted(page.ask(NAMES)) == sorted(["HR", *truth.neighbors("HR")])
     page.press("]")
-    wider = {other for name in ["HR", *truth.adjacent("HR")] for other in truth.adjacent(name)}
+    wider = {other for name in ["HR", *truth.neighbors("HR")] for other in truth.neighbors(name)}
     assert set(page.ask(NAMES)) == wider | {"HR"}
     page.press("[")
     page.press("m")
@@ -317,7 +317,7 @@ def test_a_slider_over_confidence_comes_first_where_there_is_any(opened, model):
     assert "Confidence\n50%" in page.ask(PANEL)
 
 
-def test_the_list_sorts_and_filters_and_is_linked_with_the_picture(opened, model):
+def test_the_list_sorts_and_filters_with_the_picture(opened, model):
     page, graph = opened("model"), model.graph_
     page.press("e")
     strengths = [float(row[3]) for row in page.ask(ROWS)]
@@ -467,12 +467,12 @@ def test_names_are_text_whatever_they_are(opened):
 
 def test_long_lists_are_shown_on_demand(opened, rich):
     page, (network, graph, _) = opened("wide", dark=True), rich["wide"]
-    links = {
+    edges = {
         frozenset(edge)
         for one in (network.graph, graph)
         for edge in one.directed_edges + one.undirected_edges
     }
-    assert page.ask("f2slPage.cy.edges().length") == len(links) == 600
+    assert page.ask("f2slPage.cy.edges().length") == len(edges) == 600
     page.press("e")
     assert len(page.ask(ROWS)) == 300
     click(page, "#more")
@@ -520,8 +520,8 @@ def test_every_interaction_at_any_size_and_width(opened, rich, tmp_path, name, w
     assert page.ask(PANEL).splitlines()[0] == f"{a} → {b}"
     assert "Because of this." in page.ask(PANEL)
     # Neighborhood and Markov blanket, of what is drawn: the learned edges and the missing ones.
-    links = set(map(tuple, page.ask("JSON.parse(data.textContent).edges.map((e) => [e.a, e.b])")))
-    near = {graph.nodes[j] for i in [graph.nodes.index(a)] for edge in links if i in edge for j in edge}
+    edges = set(map(tuple, page.ask("JSON.parse(data.textContent).edges.map((e) => [e.a, e.b])")))
+    near = {graph.nodes[j] for i in [graph.nodes.index(a)] for edge in edges if i in edge for j in edge}
     find(page, a)
     click(page, "#focus input[value=near]")
     assert set(page.ask(NAMES)) == near
@@ -553,7 +553,7 @@ def test_every_interaction_at_any_size_and_width(opened, rich, tmp_path, name, w
         page.fingers(((left + 8, top + 8), (left + 8, top + 58)))
         page.wait_for(lambda: page.ask("f2slPage.cy.pan().y") > pan + 20)
     # The slider, kinds of edges, and the list beside the picture.
-    total = len(links)
+    total = len(edges)
     weighed = len(graph.weights)
     set_value(page, "cut", 5)
     page.wait_for(lambda: page.ask("f2slPage.visible().edges.size") < total)

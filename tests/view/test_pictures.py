@@ -260,11 +260,11 @@ def test_entries_of_the_legend_do_not_touch():
 
 def test_around_a_variable():
     alarm = f2sl.load_network("alarm")
-    near = {"HR", *alarm.graph.adjacent("HR")}
+    near = {"HR", *alarm.graph.neighbors("HR")}
     picture = f2sl.plot(alarm, around="HR")
     assert set(picture.drawing.nodes) == near
     assert f"{37 - len(near)} variables not shown" in texts_of(picture)
-    wider = {name for other in near for name in [other, *alarm.graph.adjacent(other)]}
+    wider = {name for other in near for name in [other, *alarm.graph.neighbors(other)]}
     assert set(f2sl.plot(alarm, around="HR", depth=2).drawing.nodes) == wider
     assert f2sl.plot(alarm, around=["HR", "PAP"], depth=0).drawing.nodes == ["PAP", "HR"]
     with pytest.raises(OptionError, match="did you mean 'HR'"):

@@ -105,7 +105,7 @@ def _growth(view: View) -> Iterator[Case]:
 
 
 def _skeletons(view: View) -> Iterator[Case]:
-    """Compare missing and extra links, of learners that keep their skeletons whole."""
+    """Compare missing and extra edges, of learners that keep their skeletons whole."""
     for task in view.tasks():
         wrong = {}
         for learner in ("f2sl-c", "mmhc-c"):
@@ -122,7 +122,7 @@ def _skeletons(view: View) -> Iterator[Case]:
 
 
 def _deleted(view: View) -> Iterator[Case]:
-    """Check that MMHC has fewer extra links of the skeleton than MMHC-c, and fewer right ones."""
+    """Check that MMHC has fewer extra edges of the skeleton than MMHC-c, and fewer right ones."""
     yield from comparisons(view, "extra", [("mmhc", "mmhc-c")], lower)
     yield from comparisons(view, "miss", [("mmhc", "mmhc-c")], higher)
 

@@ -76,7 +76,7 @@ SKELETON_OF_MMHC_C = Difference(
     "Ours joins the MMPC sets that reproduce table 6 by the AND rule. On Mildew and Munin it has many times "
     "the extra edges that the paper reports, on Hailfinder it has more, both on the paper's data and on "
     "sampled data. The paper's MMHC-c cannot have used the MMPC of its own table 6: on Munin its precision "
-    "of 0.11 means over a thousand false links, against 157 extra edges in table 2. So claims that others "
+    "of 0.11 means over a thousand false edges, against 157 extra edges in table 2. So claims that others "
     "have fewer wrong edges than MMHC-c hold more easily here.",
     learners=("mmhc-c",),
     networks=("mildew", "hailfinder", "munin"),
@@ -167,7 +167,7 @@ TIED_TO_ROWS = (
     ),
     Difference(
         "GGSL's skeleton",
-        "In f2sl a link that one end has named stays, unless the score decides against it. The paper's GGSL "
+        "In f2sl an edge that one end has named stays, unless the score decides against it. The paper's GGSL "
         "misses more edges, and has fewer extra ones on Hailfinder; its program seems to have required both "
         "ends and to have used BIC.",
         learners=("ggsl",),

@@ -3,7 +3,7 @@
 Options *as in the paper* are those that reproduce the figures of its tables, where its text leaves them open
 (docs/evidence/reproduction.md explains how each was found). All independence tests are G2 tests at 0.01 with
 at most three variables in a conditioning set. *f2sl's defaults* are run as well, for the learners where they
-differ: links that tie are dropped, and both ends of a link must name each other.
+differ: edges that tie are dropped, and both ends of an edge must name each other.
 
 >>> options_of("f2sl-s", PAPER)["symmetry"], options_of("f2sl-s", DEFAULT)
 ('or', {})
@@ -157,7 +157,7 @@ LEARNERS = {
         "SLL+C",
         STRUCTURE,
         _BEST_NETWORKS,
-        "Among equally good networks, one with the fewest links.",
+        "Among equally good networks, one with the fewest edges.",
         slow=True,
     ),
     "sll+g": Learner(

@@ -56,14 +56,14 @@ def bootstrap(
         str,
         typer.Option(
             help="Learn from as many rows, drawn with replacement (bootstrap), or from halves of the rows "
-            "(subsample); subsample with --threshold gives a bound on false links.",
+            "(subsample); subsample with --threshold gives a bound on false edges.",
             rich_help_panel=RESAMPLING,
         ),
     ] = "bootstrap",
     threshold: Annotated[
         float | None,
         typer.Option(
-            help="Smallest confidence of a link in the averaged graph; estimated by default.",
+            help="Smallest confidence of an edge in the averaged graph; estimated by default.",
             rich_help_panel=RESAMPLING,
         ),
     ] = None,
@@ -168,7 +168,7 @@ def _facts(
         "complete": found.complete,
         "threshold": found.threshold,
         "estimated": found.estimated,
-        "false_links": found.false_links,
+        "false_edges": found.false_edges,
         "pairs": len(found.pairs),
         "notes": records(found.notes),
         "out": None if out is None else str(out),
@@ -181,9 +181,9 @@ def _facts(
 
 
 def _below(found: Confidence, most: int = 5) -> list[Edge]:
-    """Return the most often linked pairs outside the averaged graph; ties are sorted by name."""
-    linked = {frozenset(pair) for pair in (*found.graph.directed_edges, *found.graph.undirected_edges)}
-    rest = sorted((-share, pair) for pair, share in found.by_pair.items() if frozenset(pair) not in linked)
+    """Return the most often adjacent pairs outside the averaged graph; ties are sorted by name."""
+    adjacent = {frozenset(pair) for pair in (*found.graph.directed_edges, *found.graph.undirected_edges)}
+    rest = sorted((-share, pair) for pair, share in found.by_pair.items() if frozenset(pair) not in adjacent)
     return [Edge(*pair, False, -share) for share, pair in rest[:most]]
 
 
@@ -204,16 +204,16 @@ def _show(
         *(("Note", printable(note)) for note in texts(found.notes)),
         *([("Knowledge", printable(str(found.knowledge)))] if found.knowledge else []),
         ("Learned", f"{done} by {algorithm} ({asked['method']}, seed {asked['random_state']})"),
-        ("Linked", f"{count(len(found.pairs), 'pair')} at least once"),
-        ("Threshold", f"{found.threshold:g}: links in at least this share of replicates are kept ({how})"),
+        ("Adjacent", f"{count(len(found.pairs), 'pair')} at least once"),
+        ("Threshold", f"{found.threshold:g}: edges in at least this share of replicates are kept ({how})"),
         (
             "Graph",
             f"{count(graph.n_edges, 'edge')}: {len(graph.directed_array):,} directed, "
             f"{len(graph.undirected_array):,} undirected",
         ),
     ]
-    if found.false_links is not None:
-        lines.append(("False links", f"at most {found.false_links:.2f} expected"))
+    if found.false_edges is not None:
+        lines.append(("False edges", f"at most {found.false_edges:.2f} expected"))
     lines.append(("Time", f"{seconds:.2f} s"))
     lines += [
         (label, printable(path)) for label, path in (("Saved", out), ("Drawn", picture)) if path is not None
@@ -233,4 +233,4 @@ def _show(
         ]
         if rows:
             title = f"\n{title}, by confidence (shares of the replicates)"
-            output.show(output.columns(title, ("edge", "linked", "->", "<-"), rows, right=[1, 2, 3]))
+            output.show(output.columns(title, ("edge", "found", "->", "<-"), rows, right=[1, 2, 3]))

@@ -19,7 +19,7 @@ for _name, _summary in {
     "check": "Show how a table is read, and its problems.",
     "compare": "Compare a learned graph with the true one.",
     "show": "Write a page to explore a graph.",
-    "why": "Explain why two variables are linked, or are not.",
+    "why": "Explain why two variables are adjacent, or are not.",
     "fit": "Estimate the probabilities of a graph from a table.",
     "query": "Show the distribution of variables, given others.",
     "predict": "Predict a variable for new rows.",

@@ -30,7 +30,7 @@ def fit(
     reading: TableOptions,
     out: Annotated[
         Path | None,
-        out_file("Save the network: .bif, .xmlbif or .xdsl; with numbers .json or .net."),
+        out_file("Save the network: .bif, .xmlbif or .xdsl; with continuous variables .json or .net."),
     ] = None,
     equivalent_sample_size: Annotated[
         float, typer.Option(help="Weight of the prior, in rows; 0 for maximum likelihood.")

@@ -21,7 +21,12 @@ OPTIONS = [
     for name, repeats, metavar, text in (
         ("knowledge", False, "FILE", KNOWLEDGE_FILE),
         ("require", True, _EDGE, "Required edge."),
-        ("forbid", True, f'{_EDGE} or "A - B"', "Forbidden edge, or forbidden link in either direction."),
+        (
+            "forbid",
+            True,
+            f'{_EDGE} or "A - B"',
+            "Forbidden edge, or adjacency (either direction).",
+        ),
         (
             "tiers",
             False,
@@ -48,7 +53,7 @@ def parse_knowledge(
     Examples
     --------
     >>> parse_knowledge(require=["a -> b"], forbid=["c - d"], tiers="a, c > b")
-    Knowledge(required=[('a', 'b')], forbidden_links=[('c', 'd')], tiers=[['a', 'c'], ['b']])
+    Knowledge(required=[('a', 'b')], forbidden_adjacencies=[('c', 'd')], tiers=[['a', 'c'], ['b']])
     """
     said = (require, forbid, tiers, root, leaf)
     if knowledge is None and not any(said):
@@ -68,7 +73,7 @@ def parse_knowledge(
 
     required = edges("--require", require or (), "->")
     arcs = edges("--forbid", (text for text in forbid or () if "->" in text), "->")
-    links = edges("--forbid", (text for text in forbid or () if "->" not in text), "-")
+    pairs = edges("--forbid", (text for text in forbid or () if "->" not in text), "-")
     groups = [[name.strip() for name in group.split(",")] for group in (tiers or "").split(">")]
     if tiers and not all(name for group in groups for name in group):
         problems.append(f'--tiers takes names, as in "A,B > C > D", not {tiers!r}')
@@ -76,7 +81,7 @@ def parse_knowledge(
         why = "quote it, because the shell reads > as a file"
         problems.append(f'--tiers takes two groups or more, "A,B > C > D", not {tiers!r}; {why}')
     refuse(problems)
-    flags = Knowledge(required, arcs, links, groups if tiers else (), roots=root or (), leaves=leaf or ())
+    flags = Knowledge(required, arcs, pairs, groups if tiers else (), roots=root or (), leaves=leaf or ())
     return flags if knowledge is None else Knowledge.load(knowledge) | flags
 
 

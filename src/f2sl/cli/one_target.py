@@ -154,11 +154,11 @@ def _show(found: FoundSet | FoundSets, noun: str, unit: str, how: str) -> None:
     from f2sl.learners.local.found import FoundSets  # here, so that showing help does not load NumPy
 
     if isinstance(found, FoundSets):
-        links = [
+        edges = [
             (printable(name), ", ".join(map(printable, one)) if one.complete else "(not finished)")
             for name, one in found.items()
         ]
-        output.show(output.columns(f"{count(len(found), 'variable')} {how}", ("variable", f"{noun}s"), links))
+        output.show(output.columns(f"{count(len(found), 'variable')} {how}", ("variable", f"{noun}s"), edges))
         return
     rows = [(printable(name), "-" if isnan(s) else f"{s:.4f}") for name, s in found.items()]
     title = f"{printable(found.target)}: {count(len(rows), noun)} {how}"

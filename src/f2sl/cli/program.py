@@ -178,7 +178,7 @@ def _f2sl(
         bool, typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
-    """Learn the structure of Bayesian networks from tables of categories, numbers or both."""
+    """Learn the structure of Bayesian networks from discrete, continuous and mixed tables."""
     if context.invoked_subcommand is None:
         print(context.get_help())
 

@@ -51,7 +51,7 @@ def query(
 ) -> None:
     """Show the distribution of variables, given observed values (--given) and interventions (--do).
 
-    Answers are exact. Networks of states need pyAgrum: pip install "f2sl[inference]".
+    Answers are exact. Discrete networks need pyAgrum: pip install "f2sl[inference]".
     """
     from f2sl.network.inference import notes_on_do
 

@@ -85,8 +85,8 @@ def isolated(graph: PDAG) -> int:
     """Count the nodes without edges."""
     import numpy as np
 
-    linked = np.concatenate((graph.directed_array, graph.undirected_array))
-    return graph.n_nodes - len(np.unique(linked))
+    adjacent = np.concatenate((graph.directed_array, graph.undirected_array))
+    return graph.n_nodes - len(np.unique(adjacent))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""``f2sl why``: explain why two variables are linked, or are not."""
+"""``f2sl why``: explain why two variables are adjacent, or are not."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def why(
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
-    """Explain why two variables are linked in the graph that f2sl learn finds, or why they are not.
+    """Explain why two variables are adjacent in the graph that f2sl learn finds, or why they are not.
 
     Give the options with which the graph was learned: f2sl learns it again.
     """

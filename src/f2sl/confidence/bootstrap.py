@@ -53,7 +53,7 @@ def bootstrap(
     resume: bool = False,
     **options: Any,
 ) -> Confidence:
-    """Measure the confidence of each link: learn from resampled rows and count how often the link is found.
+    """Measure the confidence of each edge: learn from resampled rows and count how often the edge is found.
 
     Parameters
     ----------
@@ -67,9 +67,9 @@ def bootstrap(
         The same seed gives the same result, whatever the number of processes.
     method : {"bootstrap", "subsample"}
         Draw as many rows as there are, with replacement; or divide the rows into two halves, again and again,
-        and learn from each half (Shah and Samworth 2013), which bounds false links at a given threshold.
+        and learn from each half (Shah and Samworth 2013), which bounds false edges at a given threshold.
     threshold : float, optional
-        Smallest confidence of a link in the averaged graph; estimated by default (Scutari and Nagarajan
+        Smallest confidence of an edge in the averaged graph; estimated by default (Scutari and Nagarajan
         2013).
     n_jobs : int, optional
         Processes, each of which learns with one thread. None stands for the learner's own `n_jobs`, and if
@@ -100,7 +100,7 @@ def bootstrap(
     >>> found.of("smoke", "bronc"), found.of("smoke", "xray")
     (1.0, 0.0)
     >>> halves = f2sl.bootstrap(f2sl.load_example("asia"), "f2sl-c", 20, method="subsample", threshold=0.9)
-    >>> round(halves.false_links, 2)
+    >>> round(halves.false_edges, 2)
     1.61
     """
     chosen, reading = _learner(learner, options)

@@ -88,14 +88,14 @@ class Journal:
         self._file.readline()
         for number, line in enumerate(self._file, start=2):
             try:
-                position, complete, links = json.loads(line)
-                yield Replicate(int(position), np.array(links, np.int64), bool(complete))
+                position, complete, edges = json.loads(line)
+                yield Replicate(int(position), np.array(edges, np.int64), bool(complete))
             except (ValueError, TypeError):
                 raise FileError(f"{self.path}, line {number}: not a replicate; remove the file") from None
 
     def add(self, replicate: Replicate) -> None:
         """Write a replicate, in a single step."""
-        line = [replicate.number, replicate.complete, replicate.links.tolist()]
+        line = [replicate.number, replicate.complete, replicate.edges.tolist()]
         self._file.write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
         self._file.flush()
 

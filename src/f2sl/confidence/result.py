@@ -1,4 +1,4 @@
-"""The result of :func:`f2sl.bootstrap`: how often each pair was linked, and in which direction."""
+"""The result of :func:`f2sl.bootstrap`: how often each pair was adjacent, and in which direction."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl._notes import Note, Use
-from f2sl.confidence.average import averaged_graph, bound_on_false_links, estimated_threshold
+from f2sl.confidence.average import averaged_graph, bound_on_false_edges, estimated_threshold
 from f2sl.constraints import Constraints
 from f2sl.data.column import ReadAs
 from f2sl.errors import OptionError
@@ -28,13 +28,13 @@ FORMAT = json_file.CONFIDENCE
 
 
 class Tally:
-    """Counts of links over replicates, in any order; its size does not depend on their number.
+    """Counts of edges over replicates, in any order; its size does not depend on their number.
 
     The two halves of a division count together: a single half waits for the other.
     """
 
     def __init__(self, paired: bool) -> None:
-        self.links: Counter[int] = Counter()
+        self.edges: Counter[int] = Counter()
         self.done: set[int] = set()
         self.n_incomplete = 0
         self._paired = paired
@@ -56,28 +56,28 @@ class Tally:
                 return
             together.append(other)
         for one in together:
-            self.links.update(one.links.tolist())
+            self.edges.update(one.edges.tolist())
             self.done.add(one.number)
             self.n_incomplete += not one.complete
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Confidence:
-    """Shares of the replicates that link each pair of variables, by direction.
+    """Shares of the replicates that connect each pair of variables, by direction.
 
     Attributes
     ----------
     nodes : tuple of str
         The variables.
     pairs : ndarray of int64, shape (m, 2)
-        The pairs that were linked at least once, by number, ascending.
+        The pairs that were adjacent at least once, by number, ascending.
     counts : ndarray of int64, shape (m, 3)
         Numbers of replicates that direct each pair from the first to the second, from the second to the
-        first, and link it without a direction.
+        first, and connect it without a direction.
     n_replicates : int
         The replicates that were finished.
     threshold : float
-        Smallest confidence of the links of `graph`.
+        Smallest confidence of the edges of `graph`.
     estimated : bool
         True if the threshold was estimated (Scutari and Nagarajan 2013), False if it was given.
     asked : dict
@@ -96,7 +96,7 @@ class Confidence:
     >>> import f2sl
     >>> found = f2sl.bootstrap(f2sl.load_example("asia"), "f2sl-c", replicates=10, random_state=1)
     >>> found
-    Confidence(8 nodes, 10 replicates: 6 links with a confidence of at least 0.9)
+    Confidence(8 nodes, 10 replicates: 6 edges with a confidence of at least 0.9)
     >>> found.of("smoke", "lung")
     0.9
     """
@@ -128,11 +128,11 @@ class Confidence:
         notes: Iterable[Note],
     ) -> Confidence:
         """Return the result of the counts; without a `threshold`, estimate it."""
-        numbers = np.array(sorted(tally.links), np.int64)
+        numbers = np.array(sorted(tally.edges), np.int64)
         keys, marks = np.divmod(numbers, 3)
         pairs, position = np.unique(keys, return_inverse=True)
         counts = np.zeros((len(pairs), 3), np.int64)
-        counts[position, marks] = [tally.links[number] for number in numbers.tolist()]
+        counts[position, marks] = [tally.edges[number] for number in numbers.tolist()]
         n = len(tally.done)
         estimate = estimated_threshold(counts.sum(axis=1) / max(1, n))
         messages = list(notes)
@@ -163,7 +163,7 @@ class Confidence:
         tally = Tally(self.asked.get("method") == SUBSAMPLE)
         keys = self.pairs @ [len(self.nodes), 1] if len(self.pairs) else self.pairs[:, 0]
         for key, row in zip(keys.tolist(), self.counts.tolist(), strict=True):
-            tally.links.update({key * 3 + mark: n for mark, n in enumerate(row) if n})
+            tally.edges.update({key * 3 + mark: n for mark, n in enumerate(row) if n})
         tally.done, tally.n_incomplete = set(self.done), self.n_incomplete
         return tally
 
@@ -173,8 +173,8 @@ class Confidence:
         return self.n_replicates >= self.replicates
 
     @cached_property
-    def links(self) -> Floats:
-        """Share of the replicates that link each of the `pairs`."""
+    def confidences(self) -> Floats:
+        """Share of the replicates that connect each of the `pairs`."""
         return np.asarray(self.counts.sum(axis=1) / max(1, self.n_replicates))
 
     @cached_property
@@ -196,8 +196,8 @@ class Confidence:
         return graph
 
     @cached_property
-    def false_links(self) -> float | None:
-        """Shah and Samworth's bound on the expected number of false links in `graph`.
+    def false_edges(self) -> float | None:
+        """Shah and Samworth's bound on the expected number of false edges in `graph`.
 
         None with ``method="bootstrap"``, for which there is no bound, and for thresholds up to 1/2. It holds
         for a threshold that was chosen before looking at the confidences: None if it was estimated from them.
@@ -209,7 +209,7 @@ class Confidence:
         if rules:
             n_pairs = sum(int(rules.may_be_adjacent(v).sum()) for v in range(n)) // 2 - len(rules.required)
         given = rules.requires_adjacency(*self.pairs.T)
-        return bound_on_false_links(float(self.links[~given].sum()), n_pairs, self.threshold)
+        return bound_on_false_edges(float(self.confidences[~given].sum()), n_pairs, self.threshold)
 
     def at(self, threshold: float) -> Confidence:
         """Return the same with another threshold.
@@ -224,7 +224,7 @@ class Confidence:
         return replace(self, threshold=checked_threshold("threshold", threshold), estimated=False)
 
     def of(self, a: str, b: str, *, directed: bool = False) -> float:
-        """Return the confidence of the link between two variables, or with `directed` of ``a -> b``."""
+        """Return the confidence of the edge between two variables, or with `directed` of ``a -> b``."""
         whole = PDAG.from_arrays(self.nodes)
         i, j = whole._number(a), whole._number(b)
         found = np.flatnonzero((self.pairs == sorted((i, j))).all(axis=1))
@@ -235,9 +235,9 @@ class Confidence:
 
     @property
     def by_pair(self) -> dict[tuple[str, str], float]:
-        """Confidence of each link that was found at least once, by the names of its ends."""
+        """Confidence of each edge that was found at least once, by the names of its ends."""
         ends = ((self.nodes[a], self.nodes[b]) for a, b in self.pairs.tolist())
-        return dict(zip(ends, self.links.tolist(), strict=True))
+        return dict(zip(ends, self.confidences.tolist(), strict=True))
 
     def show(self, path: str | PathLike[str], **options: Any) -> Path:
         """Write an HTML page to explore the averaged graph; options are those of :func:`f2sl.show`."""
@@ -246,20 +246,20 @@ class Confidence:
         return show(self, path, **options)
 
     def to_frame(self) -> Any:
-        """Return all pairs that were linked at least once, the most often linked first.
+        """Return all pairs that were adjacent at least once, the most often adjacent first.
 
         A pandas frame if pandas is installed, otherwise a PyArrow table, with the columns ``a``, ``b``,
-        ``link``, ``a -> b``, ``b -> a`` and ``undirected`` (shares of all replicates), and ``in graph``.
+        ``edge``, ``a -> b``, ``b -> a`` and ``undirected`` (shares of all replicates), and ``in graph``.
         """
         import pyarrow as pa
 
         names = np.array(self.nodes, object)
         shares = self.counts / max(1, self.n_replicates)
-        order = np.lexsort((self.pairs[:, 1], self.pairs[:, 0], -self.links))
+        order = np.lexsort((self.pairs[:, 1], self.pairs[:, 0], -self.confidences))
         kept = {frozenset(edge) for edge in (*self.graph.directed_edges, *self.graph.undirected_edges)}
         ends = names[self.pairs[order]].reshape(-1, 2).T.tolist()
         columns = {"a": pa.array(ends[0], pa.string()), "b": pa.array(ends[1], pa.string())}
-        columns["link"] = pa.array(self.links[order])
+        columns["edge"] = pa.array(self.confidences[order])
         for mark, name in enumerate(("a -> b", "b -> a", "undirected")):
             columns[name] = pa.array(shares[order, mark])
         columns["in graph"] = pa.array(
@@ -285,7 +285,7 @@ class Confidence:
                 "ended_early": self.n_incomplete,
                 "threshold": self.threshold,
                 "estimated": self.estimated,
-                "false_links": self.false_links,
+                "false_edges": self.false_edges,
                 "notes": [note.to_json() for note in self.notes],
                 "pairs": np.column_stack([self.pairs, self.counts]).tolist(),
             }
@@ -338,7 +338,7 @@ class Confidence:
         of = "" if self.complete else f" of {self.replicates:,}"
         return (
             f"Confidence({len(self.nodes):,} nodes, {self.n_replicates:,}{of} replicates: "
-            f"{self.graph.n_edges:,} links with a confidence of at least {self.threshold:g})"
+            f"{self.graph.n_edges:,} edges with a confidence of at least {self.threshold:g})"
         )
 
 

@@ -46,7 +46,7 @@ class Reading:
     learned: ReadAs = field(default_factory=dict)
     """The kinds and intervals of columns when a graph was learned, unless options say otherwise."""
     one_kind: bool = False
-    """True if integers with few values are numbers beside other numbers, for learners of one kind."""
+    """True if integers with few values are continuous beside other such columns, for learners of one kind."""
 
 
 def describe_weights(name: str, n_rows: int, n_meant: int) -> Note:

@@ -1,4 +1,4 @@
-"""Moments of numbers with missing values: each question uses the samples that have all its columns.
+"""Moments of columns with missing values: each question uses the samples that have all its columns.
 
 Correlations of pairs are computed once, each from the samples that have both columns. Together they are not
 the correlation matrix of any set of samples, so nothing is derived from them: a question about more columns,

@@ -39,8 +39,8 @@ _OUT = "leave out with ", DROP
 
 REASONS: Mapping[str, Reason] = {
     "missing": Reason("missing values", (*_OTHERS, *_STATE, *_NO_ROWS)),
-    "missing numbers": Reason(
-        "missing values, which cannot be a state among numbers", (*_OTHERS, ", ", *_NO_ROWS)
+    "missing continuous": Reason(
+        "missing values, which cannot be a state of a continuous column", (*_OTHERS, ", ", *_NO_ROWS)
     ),
     "empty": Reason("no values at all", ("; ", *_OUT)),
     "infinite": Reason("infinite values cannot be used", ("; replace them, or ", *_OUT)),
@@ -58,9 +58,9 @@ REASONS: Mapping[str, Reason] = {
         "too many states",
         (f" (at most {MAX_STATES:,} are possible); group the values into fewer categories, or ", *_OUT),
     ),
-    "real states": Reason(
-        "real numbers with many values cannot be states",
-        ("; cut them with ", Use("bins", 5), ", or read them as numbers"),
+    "real numbers": Reason(
+        "real numbers with many values cannot be discrete",
+        ("; cut them with ", Use("bins", 5), ", or read them as continuous"),
     ),
     "cut labels": Reason(
         "labels cannot be cut into intervals", ("; do not give ", Use("bins", ...), " for them")

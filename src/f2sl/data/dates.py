@@ -33,7 +33,7 @@ DAYS, SECONDS, YEARS = "days since 1970-01-01", "seconds", "years"
 """Units of dates, of times of day and durations, and of the years of dates."""
 
 PARTS = ("year", "month", "weekday")
-"""Parts of a date; the year is a number, month and weekday are states."""
+"""Parts of a date; the year is continuous, month and weekday are discrete."""
 
 MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July"),

@@ -1,6 +1,6 @@
 """Find columns that were computed from others: copies, intervals, groups of states, and sums.
 
-A column that others determine is linked to them by definition, and each may hide the links of the others.
+A column that others determine is related to them by definition, and each may hide the edges of the others.
 Candidates are found in a sample of the rows and then checked in all rows, so a column that differs from the
 computed values in a single row is not reported.
 
@@ -424,8 +424,8 @@ def describe_derived(sample: Sample) -> tuple[list[Note], list[Function]]:
     computed = [f for f in found if f not in linear and f not in alike]
     remarks = []
     for what, some in (
-        ("linear functions of each other, so that each hides the other's links", linear),
-        ("monotone functions of each other, as a logarithm is, so that each hides the other's links", alike),
+        ("linear functions of each other, so that each hides the other's edges", linear),
+        ("monotone functions of each other, as a logarithm is, so that each hides the other's edges", alike),
     ):
         pairs = [f"{names[f.of]!r} and {names[f.column]!r}" for f in some]
         remarks.append(_advised(what, pairs, [names[f.column] for f in some]))
@@ -435,12 +435,12 @@ def describe_derived(sample: Sample) -> tuple[list[Note], list[Function]]:
     shown = [
         f"{listing([repr(names[i]) for i in some], NAMED)} by {names[of]!r}" for of, some in groups.items()
     ]
-    what = "determined by another column, so that links between them say nothing new"
+    what = "determined by another column, so that edges between them say nothing new"
     remarks.append(_advised(what, shown, [names[f.column] for f in computed]))
     # A sum of groups of one column's states has been told.
     totals = sums(sample, [f.column for f in (*aliases, *linear, *computed)])
     written = [_written(one, names) for one in totals]
-    what = "exact sums, so that links between their columns say nothing new"
+    what = "exact sums, so that edges between their columns say nothing new"
     remarks.append(_advised(what, [text for text, _ in written], [name for _, name in written]))
     return [text for text in remarks if text], found
 

@@ -257,7 +257,7 @@ class Encoder:
         return left
 
     def encode_columns(self, those: Iterable[int], keep: Mask | None) -> None:
-        """Encode columns one by one; where one kind is wanted, all again if all are numbers."""
+        """Encode columns one by one; where one kind is wanted, all again if all are continuous."""
         those = list(those)
         self._are_codes = bool(those) and self._all_codes(keep)
         waiting = [i for i in those if not self.encode_column(i, keep)]
@@ -308,7 +308,7 @@ class Encoder:
     def encode_column(self, i: int, keep: Mask | None, wait: bool = True) -> bool:
         """Encode one column, or note why it cannot be; return False if it has to `wait` for all others.
 
-        What becomes of very many labels depends on whether other columns are numbers.
+        What becomes of very many labels depends on whether other columns are continuous.
         """
         name = self.source.names[i]
         try:
@@ -464,7 +464,7 @@ class Encoder:
         is_few = few(n, self.n_kept) if column.form == "reals" or self._are_codes else n <= FEW
         many = f"more than {MAX_STATES:,}" if n > MAX_STATES else f"{n:,}"
         if column.form == "reals" and not is_few:
-            raise Refused("real states", f"{many} values")
+            raise Refused("real numbers", f"{many} values")
         if by_name:
             return DISCRETE, None, said
         what = "real numbers" if column.form == "reals" else "integers"
@@ -480,7 +480,7 @@ class Encoder:
     def _numbers(self, i: int, column: RawColumn) -> Floats:
         """Return a column as numbers, or raise an error."""
         if column.missing is not None and self.reading.missing != AVAILABLE:
-            raise Refused("missing numbers", self._share(column))
+            raise Refused("missing continuous", self._share(column))
         numbers = column.numbers()
         known = numbers[~np.isnan(numbers)]
         check_numbers(known)

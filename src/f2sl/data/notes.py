@@ -45,7 +45,7 @@ def describe_constant(names: Sequence[str]) -> Note | None:
 
 
 def identifier_columns(table: Table) -> Note | None:
-    """Return a note on columns with nearly as many states as rows, or None; they hide other links."""
+    """Return a note on columns with nearly as many states as rows, or None; they hide other edges."""
     like = (table.cardinalities > LIKE_AN_IDENTIFIER * table.n_rows) & (table.n_rows > FEWEST_ROWS)
     return _listed(
         "like-identifier",
@@ -121,7 +121,7 @@ def describe_aliases(table: Table) -> Note | None:
     groups = alias_groups(table)
     if not groups:
         return None
-    why = "columns that determine each other one to one, and hide each other's links ("
+    why = "columns that determine each other one to one, and hide each other's edges ("
     pairs = listing([" and ".join(repr(table.names[i]) for i in group) for group in groups])
     names = [table.names[i] for group in groups for i in group]
     return Note("aliases", why, Use("aliases", "merge"), f" keeps one of each group): {pairs}", columns=names)

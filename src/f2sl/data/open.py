@@ -70,7 +70,7 @@ def open_table(
     n_jobs: int | None = None,
     **unknown: Never,
 ) -> Table:
-    r"""Open a discrete table, of real numbers, or of both.
+    r"""Open a discrete, continuous or mixed table.
 
     Parameters
     ----------
@@ -240,11 +240,11 @@ def open_for(
 ) -> Table:
     """Open data for a learner, with options of :func:`open_table`, or check a table that is open already.
 
-    `takes` lists the kinds of columns that the `learner` of that name accepts. For a learner of numbers only,
-    all columns are read as continuous; for a learner of one kind at a time, integers with few values become
-    numbers if other columns are numbers. Columns of other kinds are refused, and so are fewer than
-    `min_variables` columns. For data that are not open yet, `only` restricts reading to some columns, and
-    `learned` gives the kinds of columns that no option mentions.
+    `takes` lists the kinds of columns that the `learner` of that name accepts. For a learner of continuous
+    variables only, all columns are read as continuous; for a learner of one kind at a time, integers with few
+    values become numbers if other columns are continuous. Columns of other kinds are refused, and so are
+    fewer than `min_variables` columns. For data that are not open yet, `only` restricts reading to some
+    columns, and `learned` gives the kinds of columns that no option mentions.
     """
     kinds = kind_meant(kinds)
     if isinstance(kinds, str) and kinds in KINDS and kinds not in takes:

@@ -35,7 +35,9 @@ Remark = tuple[str | Part | UseFor, ...]
 def integers_read(kind: str, n: int) -> Remark:
     """Describe how integers with `n` different values are read by default."""
     if kind == CONTINUOUS:
-        few = "with few values beside other numbers" if n <= FEW else f"with more than {FEW} values"
+        few = (
+            "with few values beside other continuous columns" if n <= FEW else f"with more than {FEW} values"
+        )
         return (
             "integers-as-continuous",
             f"integers {few}, read as continuous; otherwise with ",

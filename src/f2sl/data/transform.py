@@ -1,8 +1,8 @@
 """Normal scores of ranks: the shape of a continuous column does not matter to a learner.
 
-Tests and scores of numbers are those of linear models with normal noise. A column that was measured on
-another scale, as income in dollars instead of its logarithm, is no longer linear in the others, and its
-outliers decide its correlations. The *normal score* of a value is the quantile of the standard normal
+Tests and scores of continuous columns are those of linear models with normal noise. A column that was
+measured on another scale, as income in dollars instead of its logarithm, is no longer linear in the others,
+and its outliers decide its correlations. The *normal score* of a value is the quantile of the standard normal
 distribution at (rank - 1/2) / n; it is the same for every increasing function of the column. Equal values get
 their average rank, missing values stay missing, and ranks are among the known values. Scores stay standard
 normal: nothing that learns from them depends on location or scale, and the mean of a skewed column would

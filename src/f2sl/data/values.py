@@ -1,4 +1,4 @@
-"""One column as it comes in, before it is read as discrete or as numbers.
+"""One column as it comes in, before it is read as discrete or continuous.
 
 A column from any library has one of three forms: *integers*, *reals*, or *labels* (strings, booleans,
 categories) that a library has already numbered. Anything else is :class:`Refused`, with a keyword for the

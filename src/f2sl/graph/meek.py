@@ -106,7 +106,7 @@ def apply_meek_rules(pdag: PDAG, applied: dict[tuple[str, str], int] | None = No
 def narrowed(cpdag: PDAG, knowledge: Knowledge) -> PDAG:
     """Return the graph of the DAGs in a class that obey the knowledge.
 
-    Links with one allowed direction get it; Meek's four rules then orient all that follows.
+    Edges with one allowed direction get it; Meek's four rules then orient all that follows.
 
     Examples
     --------

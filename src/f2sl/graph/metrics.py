@@ -374,7 +374,7 @@ def compare_pc(true_graph: PDAG, pc: Mapping[str, Iterable[str]]) -> PCCompariso
         if not learned <= known:
             stranger = min(learned - known)
             raise GraphError(f"PC set of {name!r}: {unknown_name('node', stranger, true_graph.nodes)}")
-        true = set(true_graph.adjacent(name))
+        true = set(true_graph.neighbors(name))
         total += _rates(len(true & learned), len(true), len(learned))
     precision, recall, f1 = (total / max(1, true_graph.n_nodes)).tolist()
     return PCComparison(precision, recall, f1)

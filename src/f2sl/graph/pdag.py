@@ -101,7 +101,7 @@ class PDAG:
     PDAG(3 nodes, 1 directed and 1 undirected edges)
     >>> graph.undirected_edges
     [('b', 'c')]
-    >>> graph.parents("b"), graph.undirected_neighbors("b"), graph.adjacent("b")
+    >>> graph.parents("b"), graph.undirected_neighbors("b"), graph.neighbors("b")
     (['a'], ['c'], ['a', 'c'])
     """
 
@@ -380,7 +380,7 @@ class PDAG:
         """Return the nodes joined to `name` by an undirected edge, in node order."""
         return self._names(self._neighbors.of(self._number(name)))
 
-    def adjacent(self, name: str) -> list[str]:
+    def neighbors(self, name: str) -> list[str]:
         """Return the nodes joined to `name` by any edge, in node order."""
         return self._names(self._adjacent.of(self._number(name)))
 

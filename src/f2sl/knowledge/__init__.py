@@ -41,11 +41,11 @@ class Knowledge:
     ----------
     required, forbidden : iterable of (str, str)
         Edges ``(parent, child)`` that the graph must have, and must not have.
-    forbidden_links : iterable of (str, str)
-        Pairs that must not be linked in either direction.
+    forbidden_adjacencies : iterable of (str, str)
+        Pairs that must not be adjacent in either direction.
     tiers : iterable of iterables of str
         Groups of variables, the earliest first: no edge leads from a later tier to an earlier one. Variables
-        in no tier may be linked either way. A pattern does not match variables that another tier names.
+        in no tier may be adjacent either way. A pattern does not match variables that another tier names.
     within_tiers : bool or iterable of bool, default True
         True if edges within a tier are allowed: for all tiers, or one value for each.
     roots, leaves : iterable of str
@@ -69,7 +69,7 @@ class Knowledge:
 
     required: Iterable[Pair] = ()
     forbidden: Iterable[Pair] = ()
-    forbidden_links: Iterable[Pair] = ()
+    forbidden_adjacencies: Iterable[Pair] = ()
     tiers: Iterable[Iterable[str]] = ()
     within_tiers: bool | Iterable[bool] = True
     roots: Iterable[str] = ()
@@ -86,9 +86,9 @@ class Knowledge:
     def __post_init__(self) -> None:
         problems: list[str] = []
         set_field = object.__setattr__
-        for name in ("required", "forbidden", "forbidden_links"):
+        for name in ("required", "forbidden", "forbidden_adjacencies"):
             pairs = _pairs(name, getattr(self, name), problems)
-            if name == "forbidden_links":
+            if name == "forbidden_adjacencies":
                 pairs = [(min(pair), max(pair)) for pair in pairs]
             set_field(self, name, tuple(sorted(set(pairs))))
         for name in ("roots", "leaves"):
@@ -107,7 +107,7 @@ class Knowledge:
 
     def _words(self) -> Iterable[Iterable[str]]:
         """Yield all names and patterns, in groups."""
-        yield from (*self.required, *self.forbidden, *self.forbidden_links, *self.tiers)
+        yield from (*self.required, *self.forbidden, *self.forbidden_adjacencies, *self.tiers)
         yield from (self.roots, self.leaves)
 
     @property
@@ -132,7 +132,7 @@ class Knowledge:
                 Use("knowledge"), ": both have tiers, but different ones; give all tiers in one place"
             )
         tiers, within = mine if self.tiers else theirs
-        lists = ("required", "forbidden", "forbidden_links", "roots", "leaves")
+        lists = ("required", "forbidden", "forbidden_adjacencies", "roots", "leaves")
         joined: dict[str, Any] = {name: (*getattr(self, name), *getattr(other, name)) for name in lists}
         return Knowledge(**joined, tiers=tiers, within_tiers=within)
 
@@ -154,14 +154,14 @@ class Knowledge:
 
     def __repr__(self) -> str:
         said = self.as_dict()
-        for name in ("required", "forbidden", "forbidden_links"):
+        for name in ("required", "forbidden", "forbidden_adjacencies"):
             if name in said:
                 said[name] = [tuple(pair) for pair in said[name]]
         return f"Knowledge({', '.join(f'{name}={value!r}' for name, value in said.items())})"
 
     def __str__(self) -> str:
         """Return a one-line description."""
-        arrows = {"required": "->", "forbidden": "->", "forbidden_links": "-"}
+        arrows = {"required": "->", "forbidden": "->", "forbidden_adjacencies": "-"}
         parts = [
             f"{name.replace('_', ' ')} {shown_list(f'{a} {arrow} {b}' for a, b in getattr(self, name))}"
             for name, arrow in arrows.items()
@@ -169,7 +169,7 @@ class Knowledge:
         ]
         if self.tiers:
             flags = zip(self.tiers, self._tier_flags, strict=True)
-            tiers = (shown_list(tier) + ("" if within else " (unlinked)") for tier, within in flags)
+            tiers = (shown_list(tier) + ("" if within else " (nonadjacent)") for tier, within in flags)
             parts.append(f"tiers {' > '.join(tiers)}")
         parts += [
             f"{name} {shown_list(getattr(self, name))}" for name in ("roots", "leaves") if getattr(self, name)
@@ -208,7 +208,7 @@ class Knowledge:
         bound, problems = self._bound(names, merged=merged or {})
         _refuse(problems)
         out, into = bound.levels()
-        forbidden = [*bound.forbidden, *((u, v) for a, b in bound.links for u, v in ((a, b), (b, a)))]
+        forbidden = [*bound.forbidden, *((u, v) for a, b in bound.nonadjacent for u, v in ((a, b), (b, a)))]
         return Constraints.of(len(names), forbidden, bound.required, out, into)
 
     def _about_merged(self, merged: Mapping[str, str]) -> list[Note]:
@@ -242,7 +242,7 @@ class Knowledge:
             for what, arcs in (
                 ("required", bound.required),
                 ("forbidden", bound.forbidden),
-                ("forbidden_links", bound.links),
+                ("forbidden_adjacencies", bound.nonadjacent),
             )
         }
         tiers = [
@@ -269,9 +269,9 @@ class Knowledge:
         names = graph.nodes
         there = {(u, v) for u, v in graph.directed_array.tolist()}
         lines = [(u, v) for u, v in graph.undirected_array.tolist()]
-        linked = there | {pair for u, v in lines for pair in ((u, v), (v, u))}
+        adjacent = there | {pair for u, v in lines for pair in ((u, v), (v, u))}
         found = [
-            f"{arrow(names, arc)} is missing, but required" for arc in bound.required if arc not in linked
+            f"{arrow(names, arc)} is missing, but required" for arc in bound.required if arc not in adjacent
         ]
         for arc in sorted(there):
             if why := bound.against(arc):
@@ -309,11 +309,11 @@ class Knowledge:
             return sorted({(u, v) for some in each for u, v in some if u != v})
 
         tier_of, problems = self._tiers_of(meant, number, names)
-        links = {(min(pair), max(pair)) for pair in arcs(self.forbidden_links)}
+        nonadjacent = {(min(pair), max(pair)) for pair in arcs(self.forbidden_adjacencies)}
         roots, leaves = ({v for word in words for v in meant[word]} for words in (self.roots, self.leaves))
         flags = self._tier_flags
         required = dict.fromkeys(arcs(self.required))
-        bound = Bound(names, required, set(arcs(self.forbidden)), links, tier_of, flags, roots, leaves)
+        bound = Bound(names, required, set(arcs(self.forbidden)), nonadjacent, tier_of, flags, roots, leaves)
         if all_there and unknown:
             problems.insert(0, unknown_names(unknown, names))
         return bound, [*self._about_merged(merged), *problems, *bound.contradictions()]

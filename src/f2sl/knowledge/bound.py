@@ -22,7 +22,7 @@ class Bound:
     names: Sequence[str]
     required: dict[tuple[int, int], None]
     forbidden: set[tuple[int, int]]
-    links: set[tuple[int, int]]
+    nonadjacent: set[tuple[int, int]]
     tier_of: dict[int, int]
     within: Sequence[bool]
     roots: set[int]
@@ -34,8 +34,8 @@ class Bound:
         here, there = self.tier_of.get(u), self.tier_of.get(v)
         if arc in self.forbidden:
             return "forbidden"
-        if (min(arc), max(arc)) in self.links:
-            return "a forbidden link"
+        if (min(arc), max(arc)) in self.nonadjacent:
+            return "a forbidden adjacency"
         if here is not None and there is not None and here > there:
             return f"{shown(self.names[u])} is in a later tier"
         if here is not None and here == there and not self.within[here]:

@@ -4,7 +4,7 @@ TOML has the parameters of :class:`~f2sl.Knowledge` as keys, each optional, and 
 
     required = [["smoke", "lung"]]
     forbidden = [["lung", "age"]]
-    forbidden_links = [["age", "sex"]]
+    forbidden_adjacencies = [["age", "sex"]]
     tiers = [["age", "sex"], ["smoke"], ["lab_*"]]
     within_tiers = true     # or one for each tier: [false, true, true]
     roots = ["age"]
@@ -23,7 +23,7 @@ within; one with ``-`` has edges only to the next tier::
     requiredirect
     smoke lung
 
-What Tetrad cannot express is written as forbidden edges: a forbidden link as both directions, a root as
+What Tetrad cannot express is written as forbidden edges: a forbidden adjacency as both directions, a root as
 ``* root``, a leaf as ``leaf *``.
 """
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 Made = TypeVar("Made", bound="Knowledge")
 
-KEYS = ("required", "forbidden", "forbidden_links", "tiers", "within_tiers", "roots", "leaves")
+KEYS = ("required", "forbidden", "forbidden_adjacencies", "tiers", "within_tiers", "roots", "leaves")
 SECTIONS = ("addtemporal", "forbiddirect", "requiredirect")
 
 
@@ -203,7 +203,7 @@ def to_tetrad(knowledge: Knowledge) -> str:
     tiers = said.get("tiers", [])
     flags = [within] * len(tiers) if isinstance(within, bool) else within
     forbidden = [*said.get("forbidden", [])]
-    forbidden += [way for a, b in said.get("forbidden_links", []) for way in ((a, b), (b, a))]
+    forbidden += [way for a, b in said.get("forbidden_adjacencies", []) for way in ((a, b), (b, a))]
     forbidden += [("*", root) for root in said.get("roots", [])]
     forbidden += [(leaf, "*") for leaf in said.get("leaves", [])]
     rows = [

@@ -177,7 +177,7 @@ class StructureLearner(Estimator):
         return show(self, path, **options)
 
     def explain(self, a: str, b: str, data: Any = None, **reading: Any) -> Explanation:
-        """Explain why two variables are linked, or are not.
+        """Explain why two variables are adjacent, or are not.
 
         Parameters
         ----------
@@ -226,7 +226,7 @@ class StructureLearner(Estimator):
         raise NotImplementedError
 
     def _open(self, fit: Fit) -> AbstractContextManager[Any]:
-        """Open what `_learn` asks: by default counts of states, moments of numbers, or both."""
+        """Open what `_learn` asks: by default counts (discrete), moments (continuous), or both."""
         return cast(AbstractContextManager[Any], open_engine(fit.table, self.n_jobs))
 
     def _for_replicates(self, fit: Fit) -> tuple[StructureLearner, SearchAgain | None]:
@@ -277,8 +277,8 @@ class StructureLearner(Estimator):
         Returns
         -------
         BayesianNetwork
-            A :class:`GaussianNetwork` if all columns are numbers. Its graph is `dag_`; undirected edges of
-            `graph_` between states and numbers point to the numbers.
+            A :class:`GaussianNetwork` if all columns are continuous. Its graph is `dag_`; undirected edges of
+            `graph_` between discrete and continuous variables point to the continuous one.
 
         Examples
         --------

@@ -34,7 +34,7 @@ def learn_by_best_networks(
     orient: Callable[[Skeleton], PDAG],
     how_far: Callable[[], str],
 ) -> PDAG:
-    """Find the surroundings of all variables, as far as time allows, and orient the links found.
+    """Find the surroundings of all variables, as far as time allows, and orient the edges found.
 
     After a time limit or Ctrl-C, `orient` does only what takes no time, and a note says `how_far` it got.
     """
@@ -71,14 +71,14 @@ def finished_part(run: Run) -> str:
 class SLLc(StructureLearner):
     """Learn a partially directed graph: SLL, symmetry, v-structures of spouses, Meek's rules.
 
-    T and its spouse have a common child C: T -> C <- spouse is a v-structure if both are linked to C and not
-    to each other. If v-structures claim opposite directions, the majority decides; then Meek's rules are
+    T and its spouse have a common child C: T -> C <- spouse is a v-structure if both are adjacent to C but
+    not to each other. If v-structures claim opposite directions, the majority decides; then Meek's rules are
     applied. No independence test is made.
 
     Attributes
     ----------
     graph_ : PDAG
-        The learned graph. The weight of a link is the loss in score without it.
+        The learned graph. The weight of an edge is the loss in score without it.
     pc_ : dict of str to list of str
         The neighbors found for each variable, strongest first, before they were joined; empty if the search
         was stopped early.
@@ -95,7 +95,7 @@ class SLLc(StructureLearner):
     --------
     >>> import f2sl
     >>> model = f2sl.SLLc().fit(f2sl.load_example("asia"))
-    >>> sorted(model.graph_.adjacent("smoke"))
+    >>> sorted(model.graph_.neighbors("smoke"))
     ['bronc', 'lung']
     """
 
@@ -137,7 +137,7 @@ def v_structures_of_spouses(found: Found, skeleton: Skeleton) -> Integers:
     }
     triples = np.array(sorted(shown), np.int64).reshape(-1, 3)
     a, c, d = triples.T
-    return np.asarray(triples[skeleton.linked(a, c) & skeleton.linked(c, d) & ~skeleton.linked(a, d)])
+    return np.asarray(triples[skeleton.adjacent(a, c) & skeleton.adjacent(c, d) & ~skeleton.adjacent(a, d)])
 
 
 class SLLg(StructureLearner):
@@ -148,7 +148,7 @@ class SLLg(StructureLearner):
     Attributes
     ----------
     graph_ : PDAG
-        CPDAG of the best DAG found; the links found if the time limit was reached before the climb.
+        CPDAG of the best DAG found; the edges found if the time limit was reached before the climb.
     pc_ : dict of str to list of str
         The neighbors found for each variable, strongest first, before they were joined; empty if the search
         was stopped early.
@@ -193,7 +193,7 @@ class SLLg(StructureLearner):
         return learn_by_best_networks(fit, run, explore, orient, how_far)
 
     def _climbed(self, fit: Fit, run: Run, skeleton: Skeleton) -> PDAG:
-        """Return the best DAG within the skeleton; after an interrupt, the links."""
+        """Return the best DAG within the skeleton; after an interrupt, the edges."""
         graph = fit.undirected(skeleton)
         if run.interrupted or run.out_of_time:
             return graph

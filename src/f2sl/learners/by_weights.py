@@ -1,7 +1,7 @@
 """Shared steps of the learners that find a matrix of weights: NOTEARS and DAG-GNN.
 
-They take numbers; codes of states are used as numbers. Weights close to 0 are not edges: the graph has the
-edges with weights above a threshold, which is raised if the graph still has a cycle.
+They take continuous columns; of discrete ones the codes are used as numbers. Weights close to 0 are not
+edges: the graph has the edges with weights above a threshold, which is raised if the graph still has a cycle.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from f2sl.search.threshold import acyclic_part
 
 
 def as_numbers(fit: Fit) -> Table:
-    """Read states as numbers, and add a note."""
+    """Read discrete columns as continuous, and add a note."""
     if DISCRETE in fit.table.kinds:
         text = "states are read as the numbers 0, 1, 2, ... in their order"
         fit.notes.append(Note("states-as-numbers", text))

@@ -1,6 +1,6 @@
 """Test the colliders of a CPDAG again, with a test that sees more than the score.
 
-An arrow of a CPDAG stands on colliders: a -> c <- b, where a and b have no link because the score takes
+An arrow of a CPDAG stands on colliders: a -> c <- b, where a and b have no edge because the score takes
 them for independent given other variables. That may be wrong in two ways. Their dependence may not pay for
 an edge, although a test has no doubt of it. Or it is of a kind that the score cannot see, such as a curved
 one. So the ends of each collider are tested again, given the parents of the later one. Of a number, which is
@@ -64,24 +64,24 @@ def standing(table: MemoryTable, cpdag: PDAG, given: set[Arrow]) -> set[Arrow]:
         Arrows that are known, and need no test.
     """
     arrows = {(a, b) for a, b in cpdag.directed_array.tolist()}
-    linked = _linked(cpdag)
+    adjacent = _adjacent(cpdag)
     p_values: dict[Arrow, list[float]] = {}
     with one_blas_thread():
         ends = Ends(table, cpdag)
         for c in range(cpdag.n_nodes):
             checkpoint()
-            parents = sorted(a for a in linked[c] if (a, c) in arrows)
+            parents = sorted(a for a in adjacent[c] if (a, c) in arrows)
             for a, b in combinations(parents, 2):
-                p_value = ends.p_value(a, b) if b not in linked[a] else math.nan
+                p_value = ends.p_value(a, b) if b not in adjacent[a] else math.nan
                 if not math.isnan(p_value):
                     p_values.setdefault((a, c), []).append(p_value)
                     p_values.setdefault((b, c), []).append(p_value)
     failed = {arrow for arrow, found in p_values.items() if min(found) <= LEVEL / len(found)} - given
-    return following(arrows, linked, (p_values.keys() - failed) | given, failed)
+    return following(arrows, adjacent, (p_values.keys() - failed) | given, failed)
 
 
 def following(
-    arrows: set[Arrow], linked: list[set[int]], sure: set[Arrow], never: Set[Arrow] = frozenset()
+    arrows: set[Arrow], adjacent: list[set[int]], sure: set[Arrow], never: Set[Arrow] = frozenset()
 ) -> set[Arrow]:
     """Return the arrows that are sure, and those that follow from them by the four rules of Meek.
 
@@ -95,34 +95,36 @@ def following(
     sure = set(sure)
     while True:
         left = arrows - sure - never
-        more = {arrow for arrow in left if _follows(*arrow, linked, sure)}
+        more = {arrow for arrow in left if _follows(*arrow, adjacent, sure)}
         if not more:
             return sure
         sure |= more
 
 
-def _follows(a: int, b: int, linked: list[set[int]], sure: set[Arrow]) -> bool:
+def _follows(a: int, b: int, adjacent: list[set[int]], sure: set[Arrow]) -> bool:
     """Return whether a -> b follows from arrows by one rule of Meek."""
-    both = linked[a] & linked[b]
+    both = adjacent[a] & adjacent[b]
     return (
-        any((w, a) in sure for w in linked[a] - linked[b])
+        any((w, a) in sure for w in adjacent[a] - adjacent[b])
         or any((a, w) in sure and (w, b) in sure for w in both)
-        or any(w not in linked[v] for v, w in combinations([w for w in both if (w, b) in sure], 2))
-        or any((w, v) in sure for v in both if (v, b) in sure for w in linked[a] & linked[v] - linked[b])
+        or any(w not in adjacent[v] for v, w in combinations([w for w in both if (w, b) in sure], 2))
+        or any(
+            (w, v) in sure for v in both if (v, b) in sure for w in adjacent[a] & adjacent[v] - adjacent[b]
+        )
     )
 
 
-def _linked(graph: PDAG) -> list[set[int]]:
-    """Return the variables that each is linked with."""
-    linked: list[set[int]] = [set() for _ in graph.nodes]
+def _adjacent(graph: PDAG) -> list[set[int]]:
+    """Return the variables that each is adjacent to."""
+    adjacent: list[set[int]] = [set() for _ in graph.nodes]
     for a, b in np.concatenate([graph.directed_array, graph.undirected_array]).tolist():
-        linked[a].add(b)
-        linked[b].add(a)
-    return linked
+        adjacent[a].add(b)
+        adjacent[b].add(a)
+    return adjacent
 
 
 class Ends:
-    """Tests whether two variables without a link are independent given the parents of the later one.
+    """Tests whether two variables without an edge are independent given the parents of the later one.
 
     Parameters
     ----------

@@ -56,7 +56,7 @@ class ExactSearch(StructureLearner):
     --------
     >>> import f2sl
     >>> model = f2sl.ExactSearch().fit(f2sl.load_example("asia"))
-    >>> sorted(model.graph_.adjacent("smoke"))
+    >>> sorted(model.graph_.neighbors("smoke"))
     ['bronc', 'lung']
     """
 

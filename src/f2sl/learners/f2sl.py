@@ -31,7 +31,7 @@ class F2SLc(StructureLearner):
     --------
     >>> import f2sl
     >>> model = f2sl.F2SLc().fit(f2sl.load_example("asia"))
-    >>> sorted(model.graph_.adjacent("smoke"))
+    >>> sorted(model.graph_.neighbors("smoke"))
     ['bronc', 'lung']
     """
 

@@ -20,7 +20,7 @@ docs/evidence/accuracy.md shows the effect of each. Among numbers, effects along
 and the tests then lose edges, while scores of families are cheap. So for numbers the candidates are no limit:
 parents are added and removed among all variables, from the order of the names (:mod:`f2sl.search.growing`).
 The result is that of BOSS; a second start from the tests did not raise the score, and took time
-(docs/evidence/gaussian.md). With missing numbers and "bge", the search uses only the candidates.
+(docs/evidence/gaussian.md). With missing continuous values and "bge", the search uses only the candidates.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ THOROUGH_PERTURBATIONS = 100
 ROWS_OF_COST = 2500
 """Rows beyond which the penalty for each edge of a mixed table grows with the root of the rows. Roots with
 other factors were tried on random networks of three kinds, and on sachs, hepar2 and win95pts with half of the
-variables observed as numbers (docs/evidence/mixed.md)."""
+variables observed as continuous (docs/evidence/mixed.md)."""
 LEAST_WEIGHT = 10.0
 """Smallest equivalent sample size: that of the F2SL paper for BDeu, enough for few states."""
 
@@ -105,9 +105,9 @@ def edge_cost(engine: Engine, most_rows: float = math.inf) -> float:
 
 
 GAUSSIAN_SCORE = "bic-g"
-"""The score that "auto" stands for among numbers. BGe adds its prior to the variances. Where many strong
-effects meet, the residual variance is so small that the prior outweighs it, and BGe strongly prefers other
-graphs to the true one (docs/evidence/gaussian.md)."""
+"""The score that "auto" stands for in continuous tables. BGe adds its prior to the variances. Where many
+strong effects meet, the residual variance is so small that the prior outweighs it, and BGe strongly prefers
+other graphs to the true one (docs/evidence/gaussian.md)."""
 
 
 class Objective(NamedTuple):
@@ -155,10 +155,11 @@ class F2SLh(StructureLearner):
     such limit, all variables are candidates, and no tests are made. With ``effort="fast"`` the search stops
     at the first optimum. "normal" goes on from there and lets further candidates join: any of up to 800
     variables; of more, those that are related to the child. "thorough" disturbs the order many times more,
-    as long as that raises the score. `effort` does not change hill climbing. The default score of states is
-    BDs, with a prior weight of 10, or more if variables have many states (see :func:`prior_weight`). In the
-    end, parents that others determine may be replaced by these (:mod:`f2sl.search.orders.determined`), and
-    arrows of mixed tables may be dropped (:mod:`f2sl.search.growing.refuted`), which may lower the score.
+    as long as that raises the score. `effort` does not change hill climbing. The default score of discrete
+    tables is BDs, with a prior weight of 10, or more if variables have many states (see
+    :func:`prior_weight`). In the end, parents that others determine may be replaced by these
+    (:mod:`f2sl.search.orders.determined`), and arrows of mixed tables may be dropped
+    (:mod:`f2sl.search.growing.refuted`), which may lower the score.
 
     Attributes
     ----------
@@ -173,7 +174,7 @@ class F2SLh(StructureLearner):
         Edges that the search could use, including those that joined later; those of `graph_` if
         `grows_parents_`.
     grows_parents_ : bool
-        True if the search took parents from all variables, as it does for numbers and for mixed tables
+        True if the search took parents from all variables, as it does for continuous and mixed tables
         with the default score.
     equivalent_sample_size_ : float
         Weight of the prior of BDs or BDeu; unused by other scores.
@@ -190,7 +191,7 @@ class F2SLh(StructureLearner):
     --------
     >>> import f2sl
     >>> model = f2sl.F2SLh().fit(f2sl.load_example("asia"))
-    >>> sorted(model.graph_.adjacent("smoke"))
+    >>> sorted(model.graph_.neighbors("smoke"))
     ['bronc', 'lung']
     """
 
@@ -224,7 +225,8 @@ class F2SLh(StructureLearner):
             quick = BOSS(**shared_options(self, BOSS) | {"effort": "fast"})
             score = self._objective(fit).score
             return quick, search_again(fit, score, self.edge_cost, self.max_parents)
-        # Where numbers are among the candidates, the fast search finds graphs that are too different.
+        # Where continuous columns are among the candidates, the fast search finds graphs that are too
+        # different.
         effort = "fast" if kind == DISCRETE else self.effort
         return type(self)(**{**self.get_params(), "effort": effort}), None
 
@@ -309,7 +311,7 @@ class F2SLh(StructureLearner):
             n_tests_=0,
             n_inconclusive_=0,
             skeleton_=graph.skeleton().reorder(fit.columns),
-            pc_={name: sorted(graph.adjacent(name), key=names.index) for name in names},
+            pc_={name: sorted(graph.neighbors(name), key=names.index) for name in names},
         )
         return graph
 
@@ -396,7 +398,7 @@ class F2SLh(StructureLearner):
         from f2sl.search.hill_climbing import Families
 
         arrows = start.directed_array
-        usable = arrows[skeleton.linked(arrows[:, 0], arrows[:, 1])]
+        usable = arrows[skeleton.adjacent(arrows[:, 0], arrows[:, 1])]
         families: Families = score
         if self.max_parents is not None:
             families = Admissible(score, self.max_parents)

@@ -58,7 +58,7 @@ class Fit:
     table : Table
         The table, its columns in the order of `names`.
     engine : Any
-        What the learner asks: counts of states, moments of numbers, or both.
+        What the learner asks: counts of discrete columns, moments of continuous ones, or both.
     deadline : Deadline
         Time limit of the fit. At the limit checkpoints raise :class:`TimeUp`. A learner keeps what it has
         found by blocks of ``keeping``, which end early then and on Ctrl-C; after one that did, it returns the
@@ -128,7 +128,7 @@ class Fit:
         return graph
 
     def undirected(self, skeleton: Skeleton) -> PDAG:
-        """Return the graph of unoriented links, with the directions that the knowledge implies."""
+        """Return the graph of unoriented edges, with the directions that the knowledge implies."""
         if not self.constraints:
             return as_graph(skeleton, self.names)
         from f2sl.learners.v_structures import orient_by_independence
@@ -140,11 +140,11 @@ class Fit:
         return graph
 
     def _note_cycles(self, graph: PDAG, skeleton: Skeleton) -> None:
-        """Add a note on the links of the skeleton that the graph lacks."""
+        """Add a note on the edges of the skeleton that the graph lacks."""
         kept = {frozenset(edge) for edge in [*graph.directed_edges, *graph.undirected_edges]}
         pairs = [(self.names[a], self.names[b]) for a, b in skeleton.edges.tolist()]
         lost = [f"{a} - {b}" for a, b in pairs if {a, b} not in kept]
-        self._note_left_out("the knowledge directs these links into a cycle", lost)
+        self._note_left_out("the knowledge directs these edges into a cycle", lost)
 
     def _note_left_out(self, what: str, shown: Sequence[str]) -> None:
         """Add a note on findings that were left out because of the knowledge."""

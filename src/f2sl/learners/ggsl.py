@@ -4,11 +4,11 @@ The graph grows from one variable to all: S2TMB finds its neighbors and spouses,
 neighbors, and so on. If variables are left when the graph stops growing, it starts again at the first of
 them.
 
-- *Settled links stay.* A variable that has been searched has named its neighbors and spouses. In later
+- *Settled edges stay.* A variable that has been searched has named its neighbors and spouses. In later
   searches it is no longer a candidate: it is a member if it named the target, and otherwise not.
 - *The score decides conflicts.* A search may lose a neighbor that has named the variable, and two
   v-structures may claim opposite directions. Then the best network over both ends and their surroundings
-  decides whether they are linked, or in which direction.
+  decides whether they are adjacent, or in which direction.
 
 At the end the v-structures are oriented, then Meek's rules are applied.
 
@@ -43,7 +43,7 @@ class GGSL(StructureLearner):
     Attributes
     ----------
     graph_ : PDAG
-        The learned graph. The weight of a link is the loss in score without it.
+        The learned graph. The weight of an edge is the loss in score without it.
     pc_ : dict of str to list of str
         The neighbors found for each variable, strongest first, before they were joined; empty if the search
         was stopped early.
@@ -62,7 +62,7 @@ class GGSL(StructureLearner):
     --------
     >>> import f2sl
     >>> model = f2sl.GGSL(start="xray").fit(f2sl.load_example("asia"))
-    >>> sorted(model.graph_.adjacent("smoke"))
+    >>> sorted(model.graph_.neighbors("smoke"))
     ['bronc', 'lung']
     """
 
@@ -115,7 +115,7 @@ class GGSL(StructureLearner):
                     waiting.extend(sorted(near, key=lambda v: (-round(near[v], 6), v)))
 
     def _decide_edges(self, run: Run, target: int) -> None:
-        """Decide whether the target and another variable are linked if only one of them names the other."""
+        """Decide whether the target and another variable are adjacent if only one of them names the other."""
         for other in sorted(run.found):
             if not run.has_time():
                 return

@@ -1,10 +1,10 @@
 """GSBN, the grow-shrink algorithm for Bayesian networks (Margaritis and Thrun 2000).
 
 1. *Blankets.* GSMB finds the Markov blanket of every variable.
-2. *Links.* X and Y in each other's blankets are linked if no subset of T makes them independent, where T
+2. *Edges.* X and Y in each other's blankets are adjacent if no subset of T makes them independent, where T
    is the smaller of B(X) without Y and B(Y) without X.
-3. *Directions.* Y - X - Z with Y and Z not linked is Y -> X <- Z if no subset of T makes Y and Z independent
-   together with X, where T is the smaller of B(Y) and B(Z), without X, Y and Z.
+3. *Directions.* Y - X - Z with Y and Z not adjacent is Y -> X <- Z if no subset of T makes Y and Z
+   independent together with X, where T is the smaller of B(Y) and B(Z), without X, Y and Z.
 4. *What follows.* An edge between two ends of a directed path points along the path; then Meek's rules.
 
 The paper removes directed cycles and puts their edges back reversed; here an arrow that would close a cycle
@@ -59,7 +59,7 @@ class GSBN(StructureLearner):
     Examples
     --------
     >>> import f2sl
-    >>> f2sl.GSBN().fit(f2sl.load_example("asia")).graph_.adjacent("xray")
+    >>> f2sl.GSBN().fit(f2sl.load_example("asia")).graph_.neighbors("xray")
     ['either']
     """
 
@@ -83,7 +83,7 @@ class GSBN(StructureLearner):
         fit.found.update(blankets_=fit.by_name(blankets))
         test = make_test(fit.engine, self.alpha, self.ci_test)
         with fit.timed("skeleton"):
-            found, separating = links_of_blankets(test, blankets, self.symmetry, self.max_cond_vars, rules)
+            found, separating = edges_of_blankets(test, blankets, self.symmetry, self.max_cond_vars, rules)
             skeleton = constrained(found, rules)
         graph: PDAG | None = None
         with fit.timed("orientation"), keeping("the edges were not directed"):
@@ -97,16 +97,16 @@ class GSBN(StructureLearner):
         return graph
 
 
-def links_of_blankets(
+def edges_of_blankets(
     test: IndependenceTest,
     blankets: Neighborhoods,
     symmetry: str,
     max_cond_vars: int | None,
     constraints: Constraints | None = None,
 ) -> tuple[Skeleton, Separating]:
-    """Do the second step: find linked members of blankets, and separating sets of the others.
+    """Do the second step: find adjacent members of blankets, and separating sets of the others.
 
-    Links that are forbidden or required are not tested; they are decided afterwards.
+    Edges that are forbidden or required are not tested; they are decided afterwards.
     """
     pairs = join(blankets, symmetry)
     if constraints:
@@ -114,15 +114,15 @@ def links_of_blankets(
             *pairs.edges.T
         )
         pairs = from_edges(pairs.n, pairs.edges[tested], pairs.strengths[tested])
-    with stage("looking for links"):
+    with stage("looking for edges"):
         asked = [(a, b, _smaller(blankets, a, b, without=())) for a, b in pairs.edges.tolist()]
         found = _first_separating_sets(test, asked, max_cond_vars)
-    linked = np.array([given is None for given in found], np.bool_)
+    adjacent = np.array([given is None for given in found], np.bool_)
     edges = pairs.edges
     separating = {
         (a, b): given for (a, b), given in zip(edges.tolist(), found, strict=True) if given is not None
     }
-    return from_edges(pairs.n, edges[linked], pairs.strengths[linked]), separating
+    return from_edges(pairs.n, edges[adjacent], pairs.strengths[adjacent]), separating
 
 
 def colliders_of_blankets(

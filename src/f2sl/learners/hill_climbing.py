@@ -42,7 +42,7 @@ class HillClimbing(StructureLearner):
     --------
     >>> import f2sl
     >>> model = f2sl.HillClimbing(score="bic").fit(f2sl.load_example("asia"))
-    >>> sorted(model.graph_.adjacent("dysp"))
+    >>> sorted(model.graph_.neighbors("dysp"))
     ['bronc', 'either']
     """
 

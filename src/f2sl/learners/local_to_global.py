@@ -137,7 +137,7 @@ def local_to_global(
 ) -> PDAG:
     """Learn the neighbors of each variable by `local`, join them to a skeleton, and direct it one `way`.
 
-    If a time limit or Ctrl-C ends the work early, the graph has the links found until then.
+    If a time limit or Ctrl-C ends the work early, the graph has the edges found until then.
     """
     local = local.resolve_auto(kind_of_engine(fit.engine)).with_constraints(fit.constraints)
     fit.found.update(local_learner_=local)
@@ -202,7 +202,7 @@ class LocalToGlobal(StructureLearner):
     skeleton_ : PDAG
         All edges, undirected, weighted by their strength.
     separating_sets_ : mapping of (str, str) to tuple of str
-        Separating set of each unlinked pair for which one was found; names of a pair in ascending order.
+        Separating set of each nonadjacent pair for which one was found; names of a pair in ascending order.
     n_tests_, n_inconclusive_ : int
         Number of independence tests, and of inconclusive ones.
     local_learner_ : LocalLearner
@@ -219,7 +219,7 @@ class LocalToGlobal(StructureLearner):
     >>> import f2sl
     >>> asia = f2sl.load_example("asia")
     >>> model = f2sl.LocalToGlobal(local=f2sl.HITONPC(), orient=f2sl.ByScore()).fit(asia)
-    >>> sorted(model.graph_.adjacent("smoke"))
+    >>> sorted(model.graph_.neighbors("smoke"))
     ['bronc', 'lung']
     >>> model.graph_ == f2sl.LocalToGlobal(pc="hiton-pc", orient="score").fit(asia).graph_
     True

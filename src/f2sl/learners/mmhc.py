@@ -68,7 +68,7 @@ class MMHCc(StructureLearner):
     Examples
     --------
     >>> import f2sl
-    >>> sorted(f2sl.MMHCc().fit(f2sl.load_example("asia")).graph_.adjacent("smoke"))
+    >>> sorted(f2sl.MMHCc().fit(f2sl.load_example("asia")).graph_.neighbors("smoke"))
     ['bronc', 'lung']
     """
 

@@ -1,12 +1,12 @@
 """PC-stable, the standard constraint-based learner (Colombo and Maathuis 2014).
 
-Start with all pairs linked. At level 0, 1, 2, ... remove a link if some set of that many neighbors of one
+Start with all pairs adjacent. At level 0, 1, 2, ... remove an edge if some set of that many neighbors of one
 of its ends makes the two independent. Neighbors are those at the beginning of the level, so that the order
 of the tests does not matter; this is what makes PC *stable*. Then every unshielded triple A - C - D whose
 separating set does not contain C is a collider, and Meek's rules orient what follows.
 
-A test without degrees of freedom, where within each stratum one of the two does not vary, removes the link,
-as in most implementations. So if some variables determine another one (``either`` in asia), its links to its
+A test without degrees of freedom, where within each stratum one of the two does not vary, removes the edge,
+as in most implementations. So if some variables determine another one (``either`` in asia), its edges to its
 effects are lost. Keeping them would do more harm than good: at 1,000 rows the SHD of the CPDAG would rise
 from 38 to 59 on insurance and from 90 to 103 on hailfinder, and fall from 5 to 4 on asia.
 """
@@ -34,7 +34,7 @@ from f2sl.stats.tests.base import CITest
 
 @dataclass(frozen=True)
 class StableSkeleton:
-    """Remaining links, and the separating sets of the others."""
+    """Remaining edges, and the separating sets of the others."""
 
     skeleton: Skeleton
     separating_sets: dict[tuple[int, int], tuple[int, ...]]
@@ -51,14 +51,14 @@ class PCStable(StructureLearner):
         All edges, undirected. The weight is minus the decimal logarithm of the p-value of the pair without
         conditioning variables.
     separating_sets_ : dict of (str, str) to tuple of str
-        Separating set of each unlinked pair for which one was found; names of a pair in ascending order.
+        Separating set of each nonadjacent pair for which one was found; names of a pair in ascending order.
     v_structures_, n_tests_, n_inconclusive_
         As in :class:`F2SLc`.
 
     Examples
     --------
     >>> import f2sl
-    >>> sorted(f2sl.PCStable().fit(f2sl.load_example("asia")).graph_.adjacent("smoke"))
+    >>> sorted(f2sl.PCStable().fit(f2sl.load_example("asia")).graph_.neighbors("smoke"))
     ['bronc', 'lung']
     """
 
@@ -88,9 +88,9 @@ class PCStable(StructureLearner):
 def stable_skeleton(
     test: IndependenceTest, max_cond_vars: int | None, constraints: Constraints | None = None
 ) -> StableSkeleton:
-    """Remove links level by level, by the answers of `test`; forbidden links are not tested.
+    """Remove edges level by level, by the answers of `test`; forbidden adjacencies are not tested.
 
-    If a fit is stopped early, the links are those of the last level that was finished.
+    If a fit is stopped early, the edges are those of the last level that was finished.
     """
     from f2sl.learners.local.lockstep import answer_all, together
     from f2sl.learners.local.subset_search import separations
@@ -109,7 +109,7 @@ def stable_skeleton(
     edges = np.column_stack([a, b])[~apart]
     strengths = np.nan_to_num(alone.strength[~apart])
     level = 0
-    with keeping("links were not tested with larger sets of neighbors, and no edges were directed"):
+    with keeping("edges were not tested with larger sets of neighbors, and no edges were directed"):
         while max_cond_vars is None or level < max_cond_vars:
             level += 1
             skeleton = from_edges(n, edges, strengths)
@@ -118,7 +118,7 @@ def stable_skeleton(
             owners = [v for v in range(n) if skeleton.start[v + 1] - skeleton.start[v] > level]
             with stage(f"testing with {level} of the neighbors"):
                 near = [skeleton.adjacent_to(v) for v in owners]
-                # Required links need no test, and their ends may be part of separating sets.
+                # Required edges need no test, and their ends may be part of separating sets.
                 open_to_tests = (
                     around[~rules.requires_adjacency(np.full(len(around), v), around)]
                     for v, around in zip(owners, near, strict=True)
@@ -141,9 +141,9 @@ def stable_skeleton(
 def with_forbidden_adjacencies(
     found: StableSkeleton, test: IndependenceTest, max_cond_vars: int | None, rules: Constraints
 ) -> StableSkeleton:
-    """Add separating sets of forbidden links with a common neighbor, which no level has tested.
+    """Add separating sets of forbidden adjacencies with a common neighbor, which no level has tested.
 
-    This matters only if the directions of their links to that neighbor are open.
+    This matters only if the directions of their edges to that neighbor are open.
     """
     from f2sl.learners.local.lockstep import answer_all, together
     from f2sl.learners.local.subset_search import separations
@@ -153,7 +153,7 @@ def with_forbidden_adjacencies(
     triples = unshielded_triples(skeleton)
     ends = np.unique(triples[rules.may_be_tested(triples)][:, ::2], axis=0)
     pairs = [(a, d) for a, d in ends[~rules.allows_adjacency(*ends.T)].tolist()]
-    with stage("testing around forbidden links"):
+    with stage("testing around forbidden adjacencies"):
         searches = (
             separations(test, a, np.array([d]), skeleton.adjacent_to(near), max_cond_vars, known=0.0)
             for a, d in pairs

@@ -28,7 +28,7 @@ mmhc             mmhc:MMHC                      Tsamardinos and others 2006
 mmhc-c           mmhc:MMHCc                     Yu et al., section 6.1
     MMPC for each variable's neighbors, v-structures by independence tests, Meek's rules
 gsbn             gsbn:GSBN                      Margaritis and Thrun 2000
-    Markov blankets by growing and shrinking, links and directions from them, Meek's rules
+    Markov blankets by growing and shrinking, edges and directions from them, Meek's rules
 sll+c            by_best_networks:SLLc          Niinimäki and Parviainen 2012
     Markov blankets by best networks, v-structures from spouses, Meek's rules
 sll+g            by_best_networks:SLLg          Niinimäki and Parviainen 2012

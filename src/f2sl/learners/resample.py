@@ -1,4 +1,4 @@
-"""One replicate: draw rows, learn from them, and list the links."""
+"""One replicate: draw rows, learn from them, and list the edges."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from f2sl.learners.fit import fit_learner
 BOOTSTRAP, SUBSAMPLE = "bootstrap", "subsample"
 METHODS = (BOOTSTRAP, SUBSAMPLE)
 FORWARD, BACKWARD, UNDIRECTED = range(3)
-"""Marks of a link between a pair, its smaller number first; see `Replicate`."""
+"""Marks of an edge between a pair, its smaller number first; see `Replicate`."""
 
 
 class Replicate(NamedTuple):
-    """Links found in one replicate.
+    """Edges found in one replicate.
 
-    Each link is a number, ``(a * n + b) * 3 + mark`` for variables a < b of n and one of the three marks.
+    Each edge is a number, ``(a * n + b) * 3 + mark`` for variables a < b of n and one of the three marks.
     `complete` is False if a time limit ended the learning early.
     """
 
     number: int
-    links: Integers
+    edges: Integers
     complete: bool
 
 
@@ -44,7 +44,7 @@ class Resampling:
     learner : StructureLearner
         Learns from the rows.
     nodes : tuple of str
-        The variables of the graphs, in the order in which links number them.
+        The variables of the graphs, in the order that the edges refer to.
     method : {"bootstrap", "subsample"}
         As many rows as there are, drawn with replacement; or a half of them, replicates 2k and 2k + 1 the two
         halves of one division.
@@ -87,7 +87,7 @@ class Resampling:
                 options["knowledge"] = self.learner.knowledge.about(drawn.names, table.names)
         required = self._required_beyond(drawn, table)
         if drawn.n_variables < 2:
-            return Replicate(number, self.links_of(required), True)
+            return Replicate(number, self.edges_of(required), True)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", F2SLWarning)
@@ -95,8 +95,8 @@ class Resampling:
         except DataError as error:
             where = f"replicate {number + 1}, of {drawn.n_rows:,} resampled rows: "
             raise DataError(where, error.note) from None
-        links = np.concatenate([self.links_of(fitted.graph_), self.links_of(required)])
-        return Replicate(number, np.sort(links), fitted.complete_)
+        edges = np.concatenate([self.edges_of(fitted.graph_), self.edges_of(required)])
+        return Replicate(number, np.sort(edges), fitted.complete_)
 
     def _required_beyond(self, drawn: MemoryTable, table: MemoryTable) -> PDAG:
         """Return the graph of the required edges with an end that a replicate has no column for."""
@@ -107,8 +107,8 @@ class Resampling:
         required = names[known.constraints(table.names).required].tolist()
         return PDAG(table.names, [(u, v) for u, v in required if not {u, v} <= left])
 
-    def links_of(self, graph: PDAG) -> Integers:
-        """Number the links of a graph, ascending."""
+    def edges_of(self, graph: PDAG) -> Integers:
+        """Number the edges of a graph, ascending."""
         n, position = len(self.nodes), {name: i for i, name in enumerate(self.nodes)}
         where = np.array([position[name] for name in graph.nodes], np.int64)
         arrows, lines = where[graph.directed_array], where[graph.undirected_array]

@@ -56,7 +56,7 @@ def name_result(
 
 
 def with_aliases(graph: PDAG, table: Table, knowledge: Knowledge | None = None) -> PDAG:
-    """Add each merged column, linked to its representative, as knowledge of roots and leaves directs."""
+    """Add each merged column, adjacent to its representative, as knowledge of roots and leaves directs."""
     edges = [(first, alias) for alias, first in table.merged.items()]
     if not edges:
         return graph

@@ -1,8 +1,8 @@
 """Skeletons: one undirected graph from the PC sets of all variables.
 
-In a Bayesian network X is linked to Y exactly if Y is linked to X. Sets learned one by one need not agree:
-the AND rule keeps a link that both sets name, the OR rule one that either names (step 2 of the F2SL
-approach). The strength of a link is the smaller of its two strengths. If the search of a variable did not
+In a Bayesian network X is adjacent to Y exactly if Y is adjacent to X. Sets learned one by one need not
+agree: the AND rule keeps an edge that both sets name, the OR rule one that either names (step 2 of the F2SL
+approach). The strength of an edge is the smaller of its two strengths. If the search of a variable did not
 finish, the other end decides alone.
 """
 
@@ -23,7 +23,7 @@ class Skeleton:
     """Undirected graph over variables 0 to n - 1.
 
     `edges` has one row (a, b) with a < b for each edge, in ascending order; `strengths` has the strength of
-    each link, NaN if unknown. The neighbors of v are ``neighbors[start[v]:start[v + 1]]``, ascending.
+    each edge, NaN if unknown. The neighbors of v are ``neighbors[start[v]:start[v + 1]]``, ascending.
     """
 
     n: int
@@ -36,7 +36,7 @@ class Skeleton:
         """Neighbors of one variable, ascending."""
         return self.neighbors[self.start[variable] : self.start[variable + 1]]
 
-    def linked(self, first: Integers, second: Integers) -> np.ndarray:
+    def adjacent(self, first: Integers, second: Integers) -> np.ndarray:
         """Return for each pair whether it is an edge."""
         if not len(self.edges):
             return np.zeros(len(first), np.bool_)
@@ -71,7 +71,7 @@ def join(sets: Neighborhoods, symmetry: str = "and") -> Skeleton:
 
 
 def constrained(skeleton: Skeleton, constraints: Constraints) -> Skeleton:
-    """Remove forbidden links, and add required ones with unknown strength (NaN).
+    """Remove forbidden adjacencies, and add required ones with unknown strength (NaN).
 
     Examples
     --------
@@ -84,7 +84,7 @@ def constrained(skeleton: Skeleton, constraints: Constraints) -> Skeleton:
         return skeleton
     kept = constraints.allows_adjacency(*skeleton.edges.T)
     required = np.unique(np.sort(constraints.required, axis=1), axis=0)
-    new = required[~skeleton.linked(*required.T)]
+    new = required[~skeleton.adjacent(*required.T)]
     left = from_edges(skeleton.n, skeleton.edges[kept], skeleton.strengths[kept])
     return left.with_more(new, np.full(len(new), np.nan))
 

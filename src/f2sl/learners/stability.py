@@ -142,14 +142,14 @@ def weakly_decided(
     arrows, known = in_question(cpdag, rules), cpdag.directed_array
     known = known[~rules.allows(known[:, 1], known[:, 0])]
     resampling = Resampling(learner, (*cpdag.nodes, *table.merged), BOOTSTRAP, random_state=0)
-    links = [resampling.links_of(PDAG(cpdag.nodes, [arrow])) for arrow in names[arrows].tolist()]
-    left = np.concatenate([np.empty(0, np.int64), *links])
+    edges = [resampling.edges_of(PDAG(cpdag.nodes, [arrow])) for arrow in names[arrows].tolist()]
+    left = np.concatenate([np.empty(0, np.int64), *edges])
     sample = sampled(table)
     found = np.ones(len(left), np.bool_)
     with stage("checking directions") as advance:
         for number in range(replicates):
             if found.any():
-                found &= np.isin(left, _links(resampling, sample, number, again))
+                found &= np.isin(left, _edges(resampling, sample, number, again))
             advance(1.0 / replicates)
         if found.any():
             firm = standing(sample, cpdag, {(u, v) for u, v in known.tolist()})
@@ -163,8 +163,8 @@ def in_question(cpdag: PDAG, rules: Constraints) -> Integers:
     return arrows[rules.allows(arrows[:, 1], arrows[:, 0])]
 
 
-def _links(resampling: Resampling, sample: MemoryTable, number: int, again: SearchAgain | None) -> Integers:
-    """Return the links of a replicate; none if nothing can be learned from its rows."""
+def _edges(resampling: Resampling, sample: MemoryTable, number: int, again: SearchAgain | None) -> Integers:
+    """Return the edges of a replicate; none if nothing can be learned from its rows."""
     if again is None:
         resampling.learner.set_params(time_limit=current().left)
         try:
@@ -173,10 +173,10 @@ def _links(resampling: Resampling, sample: MemoryTable, number: int, again: Sear
             return np.empty(0, np.int64)
         if not replicate.complete:
             raise TimeUp
-        return replicate.links
+        return replicate.edges
     drawn = gathered(sample, resampling.rows(number, sample.n_rows))
     graph = DAG.from_arrays(sample.names, again.arrows(drawn, number))
-    return resampling.links_of(graph.to_cpdag(resampling.learner.knowledge))
+    return resampling.edges_of(graph.to_cpdag(resampling.learner.knowledge))
 
 
 def sampled(table: Table) -> MemoryTable:

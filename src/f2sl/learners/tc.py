@@ -1,14 +1,14 @@
-"""TC, total conditioning, with collider sets (Pellet and Elisseeff 2008), for real numbers.
+"""TC, total conditioning, with collider sets (Pellet and Elisseeff 2008), for continuous tables.
 
-1. *Blankets.* Two variables are linked if they are correlated given all others (`local/tc_blankets.py`). The
-   links are those of the network and those between *spouses*, the parents of a common child.
-2. *Spouses.* A link X - Y whose ends have common neighbors may be a link of spouses. Then some set of common
-   neighbors, the *collider set*, contains all common children and those of their descendants that are common
-   neighbors, and the other neighbors of X (or Y) separate the two. Descendants of the collider set among
-   these others may have to be left out as well: those that it leads to around X, Y and their common
+1. *Blankets.* Two variables are adjacent if they are correlated given all others (`local/tc_blankets.py`).
+   The edges are those of the network and those between *spouses*, the parents of a common child.
+2. *Spouses.* An edge X - Y whose ends have common neighbors may be an edge of spouses. Then some set of
+   common neighbors, the *collider set*, contains all common children and those of their descendants that are
+   common neighbors, and the other neighbors of X (or Y) separate the two. Descendants of the collider set
+   among these others may have to be left out as well: those that it leads to around X, Y and their common
    neighbors.
-3. *Directions.* A link separated in this way is removed, and X -> Z <- Y for each Z of its collider set. Then
-   Meek's rules are applied.
+3. *Directions.* An edge separated in this way is removed, and X -> Z <- Y for each Z of its collider set.
+   Then Meek's rules are applied.
 
 Sets to leave out are tried by increasing size, from one variable up to `max_left_out`: collider sets alone
 first, and sets of one size in the order of names. The neighbors used are those of the end with fewer
@@ -73,7 +73,7 @@ class TC(StructureLearner):
         fit.found.update(blankets_=fit.by_name(blankets))
         test = make_test(fit.engine, self.alpha)
         moral, apart = join(blankets), None
-        with fit.timed("spouses"), keeping("spouses are linked as well, and no edges were directed"):
+        with fit.timed("spouses"), keeping("spouses are adjacent as well, and no edges were directed"):
             apart = separated_spouses(test, moral, self.max_left_out, fit.constraints)
         adjacencies, triples = without_spouses(moral, apart or {})
         skeleton = constrained(adjacencies, fit.constraints)
@@ -89,9 +89,9 @@ class TC(StructureLearner):
 def separated_spouses(
     test: IndependenceTest, moral: Skeleton, max_left_out: int, constraints: Constraints | None = None
 ) -> Separated:
-    """Return the links of a moral graph that neighbors of their ends separate, each with the first set.
+    """Return the edges of a moral graph that neighbors of their ends separate, each with the first set.
 
-    Required links are not tested, and forbidden ones only if the test may direct others.
+    Required edges are not tested, and forbidden ones only if the test may direct others.
     """
     around = [set(moral.adjacent_to(v).tolist()) for v in range(moral.n)]
     tested = moral.edges
@@ -112,7 +112,7 @@ def _may_direct(constraints: Constraints, x: int, y: int, common: set[int]) -> b
 
 
 def without_spouses(moral: Skeleton, apart: Separated) -> tuple[Skeleton, Integers]:
-    """Remove separated links; return also the triples (X, Z, Y) of their collider sets."""
+    """Remove separated edges; return also the triples (X, Z, Y) of their collider sets."""
     kept = np.array([(x, y) not in apart for x, y in moral.edges.tolist()], np.bool_)
     skeleton = from_edges(moral.n, moral.edges[kept], moral.strengths[kept])
     triples = [
@@ -127,7 +127,7 @@ def without_spouses(moral: Skeleton, apart: Separated) -> tuple[Skeleton, Intege
 def _separating_set(
     test: IndependenceTest, around: list[set[int]], x: int, y: int, max_left_out: int
 ) -> Search[tuple[int, ...] | None]:
-    """Find a set that separates two linked variables: the neighbors of one without one, two, ... of them."""
+    """Find a set that separates two adjacent variables: neighbors of one without one, two, ... of them."""
     for _, sets in groupby(spouse_tests(around, x, y, max_left_out), len):
         given = np.array(list(sets), np.int64)
         asked = np.full(len(given), x), np.full(len(given), y), given, np.zeros(len(given))
@@ -139,7 +139,7 @@ def _separating_set(
 
 
 def spouse_tests(around: list[set[int]], x: int, y: int, max_left_out: int) -> Iterator[tuple[int, ...]]:
-    """List the conditioning sets that test whether a linked pair are spouses, the largest first.
+    """List the conditioning sets that test whether an adjacent pair are spouses, the largest first.
 
     They are the neighbors of the end with fewer neighbors of its own, without one, two, ... of them.
     """

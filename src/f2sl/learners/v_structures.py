@@ -1,7 +1,7 @@
 """Directions from independence tests: v-structures, then what follows from them by Meek's rules.
 
 FindVstructure (Algorithm 3 of F2SL) finds the colliders among the unshielded triples of a skeleton.
-In a triple A - C - D with A and D not linked, C is a *collider* (A -> C <- D, a v-structure) if
+In a triple A - C - D with A and D not adjacent, C is a *collider* (A -> C <- D, a v-structure) if
 A and D can be separated without C and are dependent once C is known. The three steps:
 
 1. A independent of D given C: not a v-structure.
@@ -58,7 +58,7 @@ class VStructures:
 
 
 def unshielded_triples(skeleton: Skeleton) -> Integers:
-    """List all A - C - D with A < D not linked, as rows (A, C, D), ordered by (A, D, C)."""
+    """List all A - C - D with A < D not adjacent, as rows (A, C, D), ordered by (A, D, C)."""
     return np.concatenate([np.empty((0, 3), np.int64), *(part for part, _ in triples_in_parts(skeleton))])
 
 
@@ -70,8 +70,8 @@ def triples_in_parts(skeleton: Skeleton, size: int | None = None) -> Iterator[tu
     """
     n, start, neighbors = skeleton.n, skeleton.start, skeleton.neighbors
     owner = np.repeat(np.arange(n), np.diff(start))
-    # Each link is there twice, as A's neighbor C and as C's neighbor A. Sorted by their other ends, the
-    # links come in the order of these twins: twin[l] is the place of A in C's list, if l is that of C in
+    # Each edge is there twice, as A's neighbor C and as C's neighbor A. Sorted by their other ends, the
+    # edges come in the order of these twins: twin[l] is the place of A in C's list, if l is that of C in
     # A's. The neighbors of C after A, hence all D > A, are those from there to the end of C's list. No path
     # is listed before it is needed: `paths` only counts those of all A before each.
     twin = np.lexsort((owner, neighbors))
@@ -85,10 +85,10 @@ def triples_in_parts(skeleton: Skeleton, size: int | None = None) -> Iterator[tu
         edges = slice(start[first], start[last])
         repeats = beyond[edges]
         a, c = (np.repeat(ends[edges], repeats) for ends in (owner, neighbors))
-        # `within` counts 0, 1, ... for each link A - C: which of the D it is.
+        # `within` counts 0, 1, ... for each edge A - C: which of the D it is.
         within = np.arange(len(a)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
         d = neighbors[np.repeat(twin[edges] + 1, repeats) + within]
-        apart = ~skeleton.linked(a, d)
+        apart = ~skeleton.adjacent(a, d)
         triples = np.column_stack([a[apart], c[apart], d[apart]])
         # They come by (A, C, D), and the sort is stable: by (A, D, C) afterwards.
         order = np.argsort(triples[:, 0] * n + triples[:, 2], kind="stable")
@@ -229,7 +229,7 @@ def _candidate_sets(
     usable = (members != alone[side // 2]) & (weights <= max_sizes[side])
     side, members, weights = side[usable], members[usable], weights[usable]
     # Subsets of D's neighbors that are all A's as well have been tried before.
-    again = (side % 2 == 1) & skeleton.linked(pairs[side // 2, 0], members)
+    again = (side % 2 == 1) & skeleton.adjacent(pairs[side // 2, 0], members)
     start = np.searchsorted(side, np.arange(len(of_sides) + 1))
     lengths = np.diff(start)
     # Configurations multiply. Where those of the `size` smallest members are too many, so are all others.
@@ -326,10 +326,10 @@ def orient_by_independence(
 ) -> PDAG:
     """Orient the v-structures `triples` of a skeleton, then apply Meek's rules.
 
-    Variables are numbered in the order of `names`, which are sorted. Required arcs come first, then the links
-    with one allowed direction; where that would close a directed cycle, such a link is dropped. A v-structure
-    against the constraints is left out as a whole (see `agreeing`). So what the rules find undirected may
-    point either way.
+    Variables are numbered in the order of `names`, which are sorted. Required arcs come first, then the edges
+    with one allowed direction; where that would close a directed cycle, such an edge is dropped. A
+    v-structure against the constraints is left out as a whole (see `agreeing`). So what the rules find
+    undirected may point either way.
     """
     with stage("orienting edges"):
         return apply_meek_rules(pattern_of(skeleton, names, triples, constraints))
@@ -366,7 +366,7 @@ def pattern_of(
 
 
 def _forced(skeleton: Skeleton, constraints: Constraints) -> list[tuple[int, int]]:
-    """Return the arrows that the constraints force on the links of a skeleton, required ones first."""
+    """Return the arrows that the constraints force on the edges of a skeleton, required ones first."""
     a, b = skeleton.edges.T
     forward, back = constraints.allows(a, b), constraints.allows(b, a)
     forced = np.concatenate([skeleton.edges[forward & ~back], skeleton.edges[back & ~forward][:, ::-1]])

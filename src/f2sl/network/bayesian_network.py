@@ -4,7 +4,7 @@ A network over X1, ..., Xn stands for the joint distribution
 
     P(x1, ..., xn) = product of P(xi | parents of Xi).
 
-The factor of a variable with states is its *table* (also CPT, conditional probability table): for each
+The factor of a discrete variable is its *table* (also CPT, conditional probability table): for each
 *configuration*, one state for each parent, a distribution over the variable's own states. A variable with r
 states whose parents have q configurations has q (r - 1) free *parameters*.
 
@@ -14,7 +14,7 @@ have states, the number is
     X = intercept(c) + sum of coefficient(c, P) P over the parents P that are numbers + noise,
     noise ~ Normal(0, variance(c)).
 
-A variable with states can have only parents with states. Such networks are called *conditional linear
+A discrete variable can have only discrete parents. Such networks are called *conditional linear
 Gaussian* (Lauritzen and Wermuth 1989). Without states they are Gaussian, and :class:`f2sl.GaussianNetwork`
 computes their covariances.
 
@@ -76,9 +76,9 @@ class BayesianNetwork:
         parent, states of the variable): ``tables[x][i, j, k]`` is the probability that `x` is in its state k
         when its parents are in their states i and j.
     equations : mapping of str to (array, array, array), optional
-        For each variable that is a number, the intercepts, the coefficients and the variances of the noise.
+        For each continuous variable, the intercepts, the coefficients and the variances of the noise.
         Intercepts and variances have the shape (states of the first parent that has any, ...); coefficients
-        have one more axis, along the parents that are numbers. Values that are the same in all configurations
+        have one more axis, along the continuous parents. Values that are the same in all configurations
         may be given once, without the axes of the states.
     parents : mapping of str to sequence of str, optional
         The order of the parents in each table and equation; by default that of ``graph.parents(name)``.
@@ -312,9 +312,9 @@ class BayesianNetwork:
         Returns
         -------
         pandas.DataFrame or pyarrow.Table
-            One row for each configuration of the parents with states, which are the index (without pandas,
+            One row for each configuration of the discrete parents, which are the index (without pandas,
             the first columns). The columns are the states of the variable; for a number they are
-            ``intercept``, the parents that are numbers, and ``variance``.
+            ``intercept``, the continuous parents, and ``variance``.
 
         Examples
         --------
@@ -351,8 +351,8 @@ class BayesianNetwork:
         Returns
         -------
         dict or Mixture
-            The probability of each state of a variable, or of each tuple of states of several. For a number,
-            a :class:`~f2sl.network.inference.Mixture` with a `mean` and a `variance`.
+            The probability of each state of a variable, or of each tuple of states of several. For a
+            continuous one, a :class:`~f2sl.network.inference.Mixture` with a `mean` and a `variance`.
 
         Raises
         ------
@@ -460,7 +460,7 @@ class BayesianNetwork:
         probability is (N_jk + ess / (q r)) / (N_j + ess / q): the posterior mean under the prior of BDeu.
 
         The equation of a number is the least-squares fit, with the mean squared residual as its variance. For
-        each of the q configurations of the parents with states, the rows of all configurations together are
+        each of the q configurations of the discrete parents, the rows of all configurations together are
         added with the total weight ess / q, so that no configuration has too few rows.
 
         Parameters
@@ -485,8 +485,8 @@ class BayesianNetwork:
         Raises
         ------
         DataError
-            If the data do not fit the graph, the graph has edges from numbers to states, or no rows have a
-            variable and all of its parents. The message names all of them.
+            If the data do not fit the graph, the graph has edges from continuous to discrete variables, or no
+            rows have a variable and all of its parents. The message names all of them.
 
         Examples
         --------
@@ -564,7 +564,7 @@ class BayesianNetwork:
         OptionError
             If pyAgrum is not installed.
         DataError
-            If the network has numbers.
+            If the network has continuous variables.
         """
         from f2sl.network.convert import to_pyagrum
 

@@ -24,7 +24,7 @@ MOST_PARENTS = 31
 
 
 class Equation(NamedTuple):
-    """Linear equation of a number, with one array axis for each parent that has states.
+    """Linear equation of a continuous variable, with one array axis for each discrete parent.
 
     Examples
     --------
@@ -86,26 +86,29 @@ def check_covers(what: str, given: Any, graph: DAG, numbers: Mapping[str, Any] |
     for node in graph.nodes:
         is_number = numbers is not None and node in numbers
         if is_number and node in given:
-            raise DataError(f"{what}: {shown(node)} has an equation, so that it is a number")
+            raise DataError(f"{what}: {shown(node)} has an equation, so it is continuous")
         if not is_number and node not in given:
             raise DataError(f"{what}: variable {shown(node)} is missing")
 
 
 def check_edges(graph: DAG, numbers: Container[str]) -> None:
-    """Raise one error for all edges from numbers to states."""
+    """Raise one error for all edges from continuous to discrete variables."""
     wrong = [(a, b) for a, b in graph.directed_edges if a in numbers and b not in numbers]
     if wrong:
         listed = shown_list([f"{a} -> {b}" for a, b in wrong])
         cut: dict[str, int] = {}
         waiting = [a for a, _ in wrong]
-        while waiting:  # a number that is cut has states, which cannot have numbers as parents either
+        while (
+            waiting
+        ):  # a continuous variable that is cut is discrete, which cannot have continuous parents either
             name = waiting.pop()
             if name not in cut:
                 cut[name] = 5
                 waiting += [parent for parent in graph.parents(name) if parent in numbers]
         raise DataError(
-            f"edges from numbers to states: {listed}; in a network, states depend only on states; "
-            "cut these numbers, and those that they depend on, into states, for instance with ",
+            f"edges from continuous to discrete variables: {listed}; in a network, discrete variables have "
+            "only discrete parents; cut these continuous variables, and those that they depend on, for "
+            "instance with ",
             Use("bins", cut if len(cut) <= 3 else 5),
             columns=cut,
         )
@@ -156,9 +159,9 @@ def checked_table(node: str, given: Any, axes: Sequence[str], shape: tuple[int, 
 
 
 def checked_equation(node: str, given: Any, shape: tuple[int, ...], n_numbers: int) -> Equation:
-    """Return the equation of a number, with read-only arrays.
+    """Return the equation of a continuous variable, with read-only arrays.
 
-    `shape` holds the numbers of states of the parents that have any. Arrays given without these axes apply to
+    `shape` holds the numbers of states of the discrete parents. Arrays given without these axes apply to
     all configurations.
     """
     if isinstance(given, str | Mapping) or not isinstance(given, Iterable) or len(parts := tuple(given)) != 3:

@@ -19,7 +19,8 @@ def to_pgmpy(network: BayesianNetwork) -> Any:
     """Return a pgmpy network; see ``BayesianNetwork.to_pgmpy``."""
     if network.states and network.equations:
         numbers, states = next(iter(network.equations)), next(iter(network.states))
-        raise DataError(f"pgmpy cannot mix states and numbers: {numbers!r} is a number, {states!r} is not")
+        both = f"{states!r} is discrete, {numbers!r} continuous"
+        raise DataError(f"pgmpy cannot mix discrete and continuous variables: {both}")
     models = imported("pgmpy.models", "to_pgmpy", "pgmpy")
     edges = network.graph.directed_edges
     if network.states:
@@ -53,9 +54,8 @@ def to_pgmpy(network: BayesianNetwork) -> Any:
 def to_pyagrum(network: BayesianNetwork) -> Any:
     """Return a pyAgrum network; see ``BayesianNetwork.to_pyagrum``."""
     if network.equations:
-        raise DataError(
-            f"a pyagrum.BayesNet supports only states: {next(iter(network.equations))!r} is a number"
-        )
+        name = next(iter(network.equations))
+        raise DataError(f"a pyagrum.BayesNet supports only discrete variables: {name!r} is continuous")
     pyagrum = imported("pyagrum", "to_pyagrum", "f2sl[inference]")
     model = pyagrum.BayesNet(network.name)
     for name, states in network.states.items():
@@ -69,7 +69,7 @@ def to_pyagrum(network: BayesianNetwork) -> Any:
 
 
 def parameters(network: BayesianNetwork, name: str) -> tuple[list[str], list[str], Floats]:
-    """Return a variable's parents with states, and its probabilities or its equation in each configuration.
+    """Return a variable's discrete parents, and its probabilities or its equation in each configuration.
 
     The last two are the headings of columns, and their numbers, a row for each configuration.
     """

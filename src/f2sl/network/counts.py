@@ -102,7 +102,7 @@ class Families:
         ]
 
     def split(self, variables: Sequence[int]) -> tuple[list[int], list[int]]:
-        """Return the variables that have states, and those that are numbers."""
+        """Return the discrete and the continuous variables."""
         return [v for v in variables if self._shape[v]], [v for v in variables if not self._shape[v]]
 
     def shape(self, variables: Sequence[int]) -> tuple[int, ...]:
@@ -120,7 +120,7 @@ class Families:
         return rows
 
     def configurations(self, variables: Sequence[int], rows: Mask | slice = slice(None)) -> Integers:
-        """Number the configuration of some variables with states in each of the rows, which have them all."""
+        """Number the configuration of some discrete variables in each of the rows, which have them all."""
         number = np.zeros(len(self._codes[0][rows]), np.int64)
         for v in variables:
             number = number * self._shape[v] + self._numbers[v][self._codes[self._columns[v]][rows]]

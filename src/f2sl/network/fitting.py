@@ -87,8 +87,9 @@ def fit(
 def dag_of_network(graph: PDAG, table: Table) -> DAG:
     """Return the DAG to fit for a learned graph, which may have undirected edges.
 
-    It is the graph's ``to_dag()``, but undirected edges between states and numbers point to the numbers,
-    because networks allow only this direction. Columns that others represent are left out.
+    It is the graph's ``to_dag()``, but undirected edges between discrete and continuous variables point to
+    the continuous one, because networks allow only this direction. Columns that others represent are left
+    out.
 
     Examples
     --------

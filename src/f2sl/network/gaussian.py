@@ -1,4 +1,4 @@
-"""Gaussian networks: Bayesian networks of numbers only, with exact moments.
+"""Gaussian networks: Bayesian networks of continuous variables only, with exact moments.
 
 Every variable is the sum of its parents, each times a *coefficient*, an intercept and its own noise, so all
 variables together are jointly normal. With the coefficients in a matrix B (row: parent, column: child) and

@@ -4,12 +4,12 @@
 parents: the value replaces its table or equation, so it carries information about its effects but not about
 its causes (Pearl's do-operator).
 
-All answers are exact. States have only states as parents, so queries about states are queries of a network of
-states: pyAgrum answers them (Madsen and Jensen's lazy propagation), in a junction tree whose size is known
-beforehand. Given the states, numbers are jointly normal. Queries about numbers enumerate the configurations
-of unobserved states that are parents of the numbers concerned. Each configuration has a probability, from the
-network of states, and a normal distribution, which is conditioned in closed form. The distribution of a
-number is then a *mixture* of normal distributions, with a part for each configuration.
+All answers are exact. Discrete variables have only discrete parents, so queries about them are queries of a
+discrete network: pyAgrum answers them (Madsen and Jensen's lazy propagation), in a junction tree whose size
+is known beforehand. Given the states, continuous variables are jointly normal. Queries about them enumerate
+the configurations of their unobserved discrete parents. Each configuration has a probability, from the
+discrete network, and a normal distribution, which is conditioned in closed form. The distribution of a
+continuous variable is then a *mixture* of normal distributions, with a part for each configuration.
 
 References
 ----------
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from f2sl.network.bayesian_network import BayesianNetwork
 
 MOST_CONFIGURATIONS = 1 << 16
-"""Largest number of configurations of states to enumerate for the numbers that depend on them."""
+"""Largest number of configurations to enumerate of the discrete parents of continuous variables."""
 MOST_NUMBERS = 1 << 24
 """The most cells of the covariance matrices of all these configurations: 128 megabytes."""
 MOST_EXPLAINED = 1 << 12
@@ -49,7 +49,7 @@ MOST_EXPLAINED = 1 << 12
 
 @dataclass(frozen=True)
 class Mixture:
-    """Distribution of a number: a weighted mixture of normal distributions, often only one.
+    """Distribution of a continuous variable: a weighted mixture of normal distributions, often only one.
 
     Attributes
     ----------
@@ -72,12 +72,12 @@ class Mixture:
 
     @property
     def mean(self) -> float:
-        """Mean of the number."""
+        """Mean of the variable."""
         return float(self.weights @ self.means)
 
     @property
     def variance(self) -> float:
-        """Variance of the number."""
+        """Variance of the variable."""
         return float(self.weights @ (self.variances + (self.means - self.mean) ** 2))
 
     def __repr__(self) -> str:
@@ -90,7 +90,7 @@ class MostProbable(NamedTuple):
 
     values: dict[str, str | float]
     log_probability: float
-    """The natural logarithm of their probability given the evidence; of numbers, of their density."""
+    """The natural logarithm of their probability given the evidence; of continuous ones, of their density."""
 
 
 def query(network: BayesianNetwork, variables: Any, evidence: Any, do: Any) -> Any:
@@ -102,7 +102,7 @@ def query(network: BayesianNetwork, variables: Any, evidence: Any, do: Any) -> A
     numbers = [name for name in names if name not in network.states]
     if numbers:
         if several and len(names) > 1:
-            raise OptionError(f"query numbers one at a time: {shown_list(numbers)}")
+            raise OptionError(f"query continuous variables one at a time: {shown_list(numbers)}")
         return given.mixture(numbers[0])
     joint = given.states(names)
     labels = [network.states[name] for name in names]
@@ -146,7 +146,7 @@ def notes_on_do(network: BayesianNetwork, names: Iterable[str], evidence: Any, d
 
 
 class Given:
-    """Network with evidence and interventions: codes of states, and values of numbers."""
+    """Network with evidence and interventions: codes of discrete variables, and values of continuous ones."""
 
     def __init__(self, network: BayesianNetwork, evidence: Any = None, do: Any = None) -> None:
         self.network = network
@@ -185,7 +185,7 @@ class Given:
             if np.isfinite(number):
                 self.values[name] = number
             else:
-                yield f"{what}: {shown(name)} is a number, not {shown(value)}"
+                yield f"{what}: {shown(name)} is continuous: give a number, not {shown(value)}"
 
     def problems_with(self, names: Sequence[Any]) -> Iterable[str]:
         """Yield problems with the queried variables."""
@@ -215,7 +215,7 @@ class Given:
         return found
 
     def observed_for(self, names: Sequence[str]) -> list[str]:
-        """Return the numbers observed that tell anything about variables beside all else that is given."""
+        """Return the continuous variables observed that tell anything beside all else that is given."""
         observed = [name for name in self.values if name not in self.do]
         if not observed:
             return []
@@ -230,13 +230,13 @@ class Given:
     # -- answers ---------------------------------------------------------------------
 
     def states(self, names: Sequence[str]) -> Floats:
-        """Return the probabilities of variables with states together, an axis for each."""
+        """Return the probabilities of discrete variables together, an axis for each."""
         asked = AskedOfStates(self, names)
         x = np.array([[self.values[name] for name in asked.observed]])
         return np.asarray(asked.answer(self.codes, x)[0])
 
     def mixture(self, name: str) -> Mixture:
-        """Return the distribution of a number."""
+        """Return the distribution of a continuous variable."""
         asked = AskedOfNumber(self, name)
         x = np.array([[self.values[name] for name in asked.observed]])
         weights, means, variances = asked.answer(self.codes, x)
@@ -284,9 +284,9 @@ IMPOSSIBLE = "the evidence is impossible: its probability is 0"
 
 
 class AskedOfStates:
-    """Question about variables with states, for many values of the same evidence.
+    """Question about discrete variables, for many values of the same evidence.
 
-    `observed` are the numbers whose values matter.
+    `observed` are the continuous variables whose values matter.
     """
 
     def __init__(self, given: Given, names: Sequence[str]) -> None:
@@ -316,7 +316,7 @@ class AskedOfStates:
 
 
 class AskedOfNumber:
-    """Query of a number for many values of the same evidence; `observed` as in `AskedOfStates`."""
+    """Query of a continuous variable for many values of its evidence; `observed` as in `AskedOfStates`."""
 
     def __init__(self, given: Given, name: str) -> None:
         self._given, self._name = given, name
@@ -333,7 +333,7 @@ class AskedOfNumber:
 
 
 class StatesEngine:
-    """Answers questions about some variables with states, for many values of the same evidence."""
+    """Answers questions about some discrete variables, for many values of the same evidence."""
 
     def __init__(self, given: Given, names: Sequence[str]) -> None:
         self.names = list(names)
@@ -341,7 +341,7 @@ class StatesEngine:
         self.trivial = not self.names and not observed
         if self.trivial:
             return
-        self._pyagrum = imported("pyagrum", "asking about states", "f2sl[inference]")
+        self._pyagrum = imported("pyagrum", "asking about discrete variables", "f2sl[inference]")
         network, closed = given.network, given.closure([*self.names, *observed])
         self._place = {name: i for i, name in enumerate(network.variables) if name in closed}
         model = self._pyagrum.BayesNet()
@@ -396,14 +396,14 @@ class StatesEngine:
 
 
 class Numbers:
-    """Numbers that a question concerns, for each configuration of the states they depend on.
+    """Continuous variables that a question concerns, for each configuration of the states they depend on.
 
     Parameters
     ----------
     given : Given
         The network, and which variables are observed or set.
     observed, wanted : sequence of str
-        The numbers with values, and those asked for.
+        The continuous variables with values, and those asked for.
     most : int
         The most configurations allowed.
     codes, x
@@ -412,7 +412,7 @@ class Numbers:
     Attributes
     ----------
     free, shape, codes
-        The states that are parents of the numbers concerned and not known, how many each has, and by name
+        The discrete parents of the variables concerned that are not known, how many each has, and by name
         what they have in each configuration.
     log_likelihood : ndarray (configurations, rows)
         The logarithm of the density of what is observed.
@@ -439,7 +439,7 @@ class Numbers:
         most = min(most, MOST_NUMBERS // max(1, len(self._order)) ** 2)
         if prod(self.shape) > most:
             raise DataError(
-                f"the network is too wide for exact answers: the numbers concerned depend on "
+                f"the network is too wide for exact answers: the continuous variables concerned depend on "
                 f"{prod(self.shape):,} configurations of {shown_list(self.free)}, and at most {most:,} are "
                 "allowed; give more of these as evidence"
             )
@@ -456,10 +456,10 @@ class Numbers:
         try:
             root = np.linalg.cholesky(own / scale / scale.transpose(0, 2, 1))
         except np.linalg.LinAlgError:
-            problem = (
-                f"some of the observed numbers determine others: {shown_list(observed)}; give fewer of them"
-            )
-            raise DataError(problem) from None
+            raise DataError(
+                f"some of the observed continuous variables determine others: {shown_list(observed)}; "
+                "give fewer of them"
+            ) from None
         off = np.linalg.solve(root, (x.T - mean[:, o, None]) / scale)
         with_wanted = np.linalg.solve(root, covariance[:, o][:, :, w] / scale)
         heights = (np.log(np.diagonal(root, axis1=1, axis2=2)) + np.log(scale[:, :, 0])).sum(axis=1)
@@ -472,7 +472,7 @@ class Numbers:
         """Return means and covariances in each configuration, parents before children."""
         q, k = prod(self.shape), len(self._order)
         position = {name: i for i, name in enumerate(self._order)}
-        mean, effects = np.zeros((q, k)), np.zeros((q, k, k))  # effects: of each noise on each number
+        mean, effects = np.zeros((q, k)), np.zeros((q, k, k))  # effects: of each noise on each variable
         for i, name in enumerate(self._order):
             if name in given.do:
                 mean[:, i] = given.values[name]

@@ -41,7 +41,7 @@ def predict(
         raise OptionError(unknown_name("variable", target, network.variables))
     states = network.states.get(target)
     if probabilities and states is None:
-        raise OptionError(f"only states have probabilities, and {shown(target)} is a number")
+        raise OptionError(f"only discrete variables have probabilities, and {shown(target)} is continuous")
     rows = Rows(network, data, target, drop)
     found = np.empty((rows.n_rows, len(states)) if states else rows.n_rows)
     for given, groups in rows.by_columns():
@@ -90,7 +90,7 @@ def typed(states: Sequence[str], column: RawColumn | None = None) -> Any:
 
 
 class Rows:
-    """New rows in terms of a network: codes of states, -1 where missing, and numbers, NaN where missing."""
+    """New rows in terms of a network: codes (-1 where missing) and continuous values (NaN where missing)."""
 
     def __init__(self, network: BayesianNetwork, data: Any, target: str, drop: Sequence[str] = ()) -> None:
         self._network, self._target = network, target
@@ -211,7 +211,7 @@ def _codes(column: RawColumn, states: tuple[str, ...]) -> Integers:
 
 def _numbers(column: RawColumn) -> Floats:
     if column.form == "labels" and column.n_missing < len(column.values):
-        raise Refused("labels", "the network has numbers, the column has labels")
+        raise Refused("labels", "the variable is continuous, the column has labels")
     numbers = column.numbers()
     if np.isinf(numbers).any():
         raise Refused("infinite", "not all of its numbers are finite")

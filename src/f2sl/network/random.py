@@ -8,8 +8,8 @@ allow, the first edges can leave no place for the last ones, and the network is 
 sequence of draws would have succeeded. (A chain of 300 variables with one parent and one child each is one
 graph among very many.)
 
-In a mixed network the variables that are numbers are drawn first, regardless of the order. An edge from a
-number to a variable with states is drawn again.
+In a mixed network the continuous variables are drawn first, regardless of the order. An edge from a
+continuous to a discrete variable is drawn again.
 
 :mod:`f2sl.network.random_parameters` draws the probability tables and the equations.
 
@@ -109,7 +109,7 @@ def random_network(
     Parameters
     ----------
     kind : {"discrete", "continuous", "mixed"}
-        Variables with states and probability tables, real numbers with linear equations, or both.
+        Discrete variables with probability tables, continuous ones with linear equations, or both.
     variables, edges : int
         Numbers of variables and of edges.
     max_parents, max_out_degree : int
@@ -120,19 +120,19 @@ def random_network(
     random_state : int
         The same seed gives the same network on every machine.
     strength : float, optional
-        For states: strength of the dependence of a variable on its parents, between 0 and 1.
+        For discrete variables: strength of the dependence of a variable on its parents, between 0 and 1.
         With the default, 0.8, FCBF finds parents and children with an F1 near 0.97 from 500 rows.
     weights : (float, float), optional
-        For numbers: smallest and largest absolute value of a coefficient, by default 0.5 and 2.0;
-        the sign is random.
+        For continuous variables: smallest and largest absolute value of a coefficient, by default 0.5 and
+        2.0; the sign is random.
     noise : float, optional
-        For numbers: variance of each variable's noise, by default 1.0. In a mixed network the equations
-        are drawn for parents of variance 1 and then scaled to give every number variance 1.
+        For continuous variables: variance of each variable's noise, by default 1.0. In a mixed network the
+        equations are drawn for parents of variance 1 and then scaled to give every number variance 1.
     share_continuous : float, optional
-        For mixed networks: share of the variables that are numbers, by default 0.5.
+        For mixed networks: share of the variables that are continuous, by default 0.5.
     varying : float, optional
-        For mixed networks: among numbers with parents of both kinds, the share whose coefficients depend on
-        the states of a parent, by default 0.5. Intercepts always do.
+        For mixed networks: among continuous variables with parents of both kinds, the share whose
+        coefficients depend on the states of a parent, by default 0.5. Intercepts always do.
     name : str
         Name of the network.
 

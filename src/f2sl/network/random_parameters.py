@@ -15,9 +15,9 @@ by variance reveals much of their order (Reisach, Seiler and Weichwald 2021; :fu
 nothing. Before scaling, an equation is drawn as follows. Coefficients are drawn as above. Each parent with
 states shifts the number by evenly spaced levels, in a random order of the states. The standard deviation of
 these shifts is drawn like the size of a coefficient, so parents of both kinds matter equally. The shifts of
-several parents are added. A random share of the numbers with parents of both kinds has coefficients that
-depend on the state of one parent: for each of its states new sizes are drawn, with the same sign, so that
-effects do not cancel out over the states.
+several parents are added. A random share of the continuous variables with parents of both kinds has
+coefficients that depend on the state of one parent: for each of its states new sizes are drawn, with the same
+sign, so that effects do not cancel out over the states.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _decimals(rows: FloatArray) -> FloatArray:
 
 LEAST, MOST = 1e-9, 1e9
 SAMPLED = 10_000
-"""Rows from which means and variances of numbers are taken."""
+"""Rows from which means and variances of continuous variables are taken."""
 
 Range = tuple[float, float]
 
@@ -133,7 +133,7 @@ def draw_equations(
     varying: float,
     draws: Draws,
 ) -> dict[str, Equation]:
-    """Draw the equations of the numbers among `families`, which has every variable after its parents.
+    """Draw the equations of the continuous `families`; every variable comes after its parents.
 
     `of_states` is the network of the other variables, if there are any.
     """

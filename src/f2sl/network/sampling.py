@@ -117,7 +117,7 @@ def sample_table(network: BayesianNetwork, rows: int, random_state: int = 0) -> 
 
 
 class _NumberStep:
-    """Sampler of a number given its parents; places are rows of codes and of numbers."""
+    """Sampler of a continuous variable given its parents; places are rows of codes and of numbers."""
 
     def __init__(
         self, position: int, of_states: list[int], of_numbers: list[int], sizes: list[int], equation: Equation
@@ -139,7 +139,7 @@ class _NumberStep:
 
 
 class _StateStep:
-    """Sampler of a variable with states given its parents; places are rows of codes."""
+    """Sampler of a discrete variable given its parents; places are rows of codes."""
 
     def __init__(
         self, position: int, parents: list[int], sizes: list[int], distributions: FloatArray

@@ -1,11 +1,11 @@
-"""Networks made from another: large ones from copies of a small one, and mixed ones from one of states.
+"""Networks made from another: large ones from copies of a small one, and mixed ones from a discrete one.
 
 Tsamardinos, Brown and Aliferis measured MMHC [2]_ on networks such as Alarm10, ten copies of Alarm, made by
 *tiling* [1]_: copies of a network, the tiles, are joined by a few edges so that each keeps its structure and,
 as far as possible, its probabilities. :func:`tile` does it as follows; their method may differ in details.
 
 Edges between tiles lead only into *roots*, variables without parents: in each copy but the first, every root
-gets `links` parents, drawn at random among all variables of the earlier copies. All other tables are copied.
+gets `edges` parents, drawn at random among all variables of the earlier copies. All other tables are copied.
 A root X with the distribution p and one new parent Y gets
 
     P(x | y) = (1 - strength) p(x) + strength c(x | y),
@@ -43,7 +43,7 @@ SAMPLED = 100_000
 
 
 def tile(
-    network: BayesianNetwork, copies: int, random_state: int = 0, *, links: int = 1, strength: float = 0.5
+    network: BayesianNetwork, copies: int, random_state: int = 0, *, edges: int = 1, strength: float = 0.5
 ) -> BayesianNetwork:
     """Join copies of a network into a large one with the same local structure.
 
@@ -55,7 +55,7 @@ def tile(
         Number of copies.
     random_state : int
         The same seed gives the same network on every machine.
-    links : int
+    edges : int
         Largest number of parents in earlier copies for each root of a later copy.
     strength : float
         Strength of these parents, from 0 (none) to 1 (the most that keeps the roots' probabilities).
@@ -73,8 +73,8 @@ def tile(
     (370, 568)
     """
     if not isinstance(network, BayesianNetwork) or network.equations:
-        raise OptionError(f"tile needs a BayesianNetwork of states, not {shown(network)}; see load_network()")
-    copies, links = whole("copies", copies, least=1), whole("links", links)
+        raise OptionError(f"tile needs a discrete BayesianNetwork, not {shown(network)}; see load_network()")
+    copies, edges = whole("copies", copies, least=1), whole("edges", edges)
     strength = positive("strength", strength, least=0, most=1)
     draws = Draws(whole("random_state", random_state), copies)
     marginals = _marginals(network)
@@ -89,11 +89,11 @@ def tile(
         for name, new_name in renamed.items():
             parents[new_name] = [renamed[parent] for parent in network.parents(name)]
             tables[new_name] = network.tables[name]
-            if not parents[new_name] and earlier and links:
-                chosen = _choose(earlier, links, draws)
-                parents[new_name] = [linked for linked, _ in chosen]
+            if not parents[new_name] and earlier and edges:
+                chosen = _choose(earlier, edges, draws)
+                parents[new_name] = [parent for parent, _ in chosen]
                 own = network._distributions(name)[0]
-                tables[new_name] = _linked(
+                tables[new_name] = _with_parents(
                     new_name, own, [marginals[tile_name] for _, tile_name in chosen], strength, draws
                 )
         earlier.extend((new_name, name) for name, new_name in renamed.items())
@@ -111,15 +111,15 @@ def _marginals(network: BayesianNetwork) -> dict[str, FloatArray]:
     }
 
 
-def _choose(earlier: list[tuple[str, str]], links: int, draws: Draws) -> list[tuple[str, str]]:
+def _choose(earlier: list[tuple[str, str]], edges: int, draws: Draws) -> list[tuple[str, str]]:
     """Draw different variables of earlier copies."""
     chosen: dict[int, None] = {}
-    while len(chosen) < min(links, len(earlier)):
+    while len(chosen) < min(edges, len(earlier)):
         chosen[draws.below(len(earlier))] = None
     return [earlier[i] for i in chosen]
 
 
-def _linked(
+def _with_parents(
     name: str, own: FloatArray, of_parents: list[FloatArray], strength: float, draws: Draws
 ) -> FloatArray:
     """Return the table of a root that gets parents, whose distributions are `of_parents`."""
@@ -151,10 +151,10 @@ def _coupled(own: FloatArray, parent: FloatArray, draws: Draws) -> FloatArray:
 
 
 HIDDEN = " (hidden)"
-"""Suffix of the name of a variable observed as a number."""
+"""Suffix of the name of a variable observed as continuous."""
 
 
-def observed_as_numbers(
+def observed_as_continuous(
     network: BayesianNetwork,
     share: float = 0.5,
     random_state: int = 0,
@@ -162,7 +162,7 @@ def observed_as_numbers(
     noise: float = 0.5,
     ordered: bool = False,
 ) -> BayesianNetwork:
-    """Observe some variables of a network of states as numbers.
+    """Observe some variables of a discrete network as continuous.
 
     The states of such a variable have the means 0, 1, 2, ...; the observation is the mean of its state plus
     Gaussian noise. So a published network gives mixed data with a known graph. The graph is true for the
@@ -171,9 +171,9 @@ def observed_as_numbers(
     Parameters
     ----------
     network : BayesianNetwork
-        A network of states, such as a bundled one.
+        A discrete network, such as a bundled one.
     share : float
-        Share of the variables to observe as numbers; they are drawn at random.
+        Share of the variables to observe as continuous; they are drawn at random.
     random_state : int
         The same seed gives the same variables and means.
     noise : float
@@ -184,20 +184,20 @@ def observed_as_numbers(
     Returns
     -------
     BayesianNetwork
-        The variables of `network`, in their order, followed by the numbers. Each number takes the name of the
-        variable it observes, which is renamed to ``"name (hidden)"``. Sampled with the same seed, both
-        networks have the same states.
+        The variables of `network`, in their order, followed by the continuous ones. Each of these takes the
+        name of the variable it observes, which is renamed to ``"name (hidden)"``. Sampled with the same seed,
+        both networks have the same states.
 
     Examples
     --------
     >>> import f2sl
     >>> asia = f2sl.load_network("asia")
-    >>> frame = observed_as_numbers(asia, random_state=1).sample(1000, random_state=1)[list(asia.variables)]
-    >>> [name for name in frame if frame[name].dtype == float]
-    ['tub', 'smoke', 'lung', 'either']
+    >>> frame = observed_as_continuous(asia, random_state=1).sample(1000,
+    random_state=1)[list(asia.variables)] >>> [name for name in frame if frame[name].dtype == float] ['tub',
+    'smoke', 'lung', 'either']
     """
     if not isinstance(network, BayesianNetwork) or network.equations:
-        raise OptionError(f"a network of states is observed as numbers, not {shown(network)}")
+        raise OptionError(f"a discrete network is observed as continuous, not {shown(network)}")
     share = positive("share", share, least=0, most=1)
     noise = positive("noise", noise, least=1e-9, most=1e9)
     flag("ordered", ordered)

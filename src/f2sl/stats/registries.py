@@ -100,7 +100,7 @@ r2           pairs:R2           kinds=continuous  Pearson 1896
 correlation  pairs:Correlation  kinds=continuous  Pearson 1896
     correlation without its sign
 information  pairs:Explained    kinds=discrete,continuous,mixed  Joe 1989
-    1 - exp(-2 MI), which is r^2 of two numbers
+    1 - exp(-2 MI), which is r^2 of two continuous variables
 mi           pairs:MI           kinds=discrete,continuous,mixed  Shannon 1948
     mutual information in nats
 """,

@@ -36,7 +36,7 @@ def varsortability(data: Any, graph: DAG, *, names: Sequence[str] | None = None)
     Parameters
     ----------
     data : data frame, array, dict of columns, or path
-        Real numbers, or states, whose codes are read as numbers, as :class:`f2sl.NOTEARS` does.
+        Continuous columns, or discrete ones, whose codes are read as numbers, as :class:`f2sl.NOTEARS` does.
     graph : DAG
         Over the columns, or some of them.
     names : sequence of str, optional

@@ -177,7 +177,7 @@ def around(graph: PDAG, centre: str | Iterable[str], depth: int) -> set[str]:
         raise OptionError("; ".join(problems))
     edge_of = members
     for _ in range(depth):
-        edge_of = {other for name in edge_of for other in graph.adjacent(name)} - members
+        edge_of = {other for name in edge_of for other in graph.neighbors(name)} - members
         members = members | edge_of
     return members
 

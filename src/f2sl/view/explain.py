@@ -1,4 +1,4 @@
-"""Explain why two variables are linked in a learned graph, or are not.
+"""Explain why two variables are adjacent in a learned graph, or are not.
 
 A fitted learner stores its decisions: neighbors, separating sets and v-structures. It does not store the
 numbers behind them, which would slow down learning. This module computes them again from the same data, for
@@ -122,7 +122,7 @@ def explained_pairs(
     pairs: Iterable[tuple[str, str]] = combinations(graph.nodes, 2)
     if graph.n_nodes * (graph.n_nodes - 1) // 2 > most:
         missing = () if truth is None else (*truth.directed_edges, *truth.undirected_edges)
-        near = (pair for name in graph.nodes for pair in combinations(graph.adjacent(name), 2))
+        near = (pair for name in graph.nodes for pair in combinations(graph.neighbors(name), 2))
         pairs = chain(graph.directed_edges, graph.undirected_edges, missing, near)
     chosen = list(islice({frozenset(pair): pair for pair in pairs}.values(), most))
     if table is None:
@@ -181,14 +181,14 @@ class Explainer:
 
     def explain(self, a: str, b: str) -> Explanation:
         """Explain one pair."""
-        linked = b in self.graph.adjacent(a)
+        adjacent = b in self.graph.neighbors(a)
         edge = None
-        if linked:
+        if adjacent:
             edge = f"{a} - {b}"
             edge = f"{a} -> {b}" if (a, b) in self.shown else f"{b} -> {a}" if (b, a) in self.shown else edge
         if a not in self.number or b not in self.number:
             reasons = iter(self._of_alias(a, b))
-        elif linked:
+        elif adjacent:
             reasons = self._of_edge(*((b, a) if (b, a) in self.arrows else (a, b)))
         else:
             reasons = iter(self._of_no_edge(*sorted((a, b))))
@@ -206,7 +206,7 @@ class Explainer:
             yield Reason("knowledge", "the knowledge requires it")
         if self.engine is not None:
             if self._selection is not None:
-                yield from self._selection.reasons(u, v, linked=True)
+                yield from self._selection.reasons(u, v, adjacent=True)
             yield from self._weakest_test(u, v)
             if isinstance(self.model, BY_BEST_NETWORKS) or (self._has_score and (a, b) in self.arrows):
                 yield from self._score_of_edge(*((u, v) if a in self._dag.parents(b) else (v, u)))
@@ -220,7 +220,7 @@ class Explainer:
         a, b = self.names[u], self.names[v]
         low, high = min(u, v), max(u, v)
         if isinstance(self.model, PCStable):
-            around = [self._numbers(self.model.skeleton_.adjacent(name), u, v) for name in (a, b)]
+            around = [self._numbers(self.model.skeleton_.neighbors(name), u, v) for name in (a, b)]
         elif self._by_tests:
             around = [self._numbers(self.near[x], u, v) for x, y in ((a, b), (b, a)) if y in self.near[x]]
         elif isinstance(self.model, GSBN):
@@ -353,8 +353,8 @@ class Explainer:
     def _replayed(self) -> tuple[set[tuple[str, str]], dict[tuple[str, str], int]]:
         """Orient once more: the arrows of v-structures and knowledge, and the rule of each other arrow."""
         number = self.number
-        links = sorted(sorted((number[a], number[b])) for a, b in self.model.skeleton_.undirected_edges)
-        edges = np.array(links, np.int64).reshape(-1, 2)
+        pairs = sorted(sorted((number[a], number[b])) for a, b in self.model.skeleton_.undirected_edges)
+        edges = np.array(pairs, np.int64).reshape(-1, 2)
         skeleton = from_edges(len(self.names), edges, np.zeros(len(edges)))
         found = [[number[name] for name in triple] for triple in self.model.v_structures_]
         triples = np.array(found, np.int64).reshape(-1, 3)
@@ -398,9 +398,9 @@ class Explainer:
         found: list[Reason] = []
         if hasattr(self.model, "weights_"):
             found += self._below_weights(a, b)
-        if self._has_score and (self.skeleton is None or b in self.skeleton.adjacent(a)):
+        if self._has_score and (self.skeleton is None or b in self.skeleton.neighbors(a)):
             found += [*self._separated_by_parents(u, v), *self._left_out(u, v, "left out by the log score")]
-        elif self.skeleton is not None and b in self.skeleton.adjacent(a):
+        elif self.skeleton is not None and b in self.skeleton.neighbors(a):
             found.append(Reason("knowledge", "left out: the knowledge directs it into a cycle"))
         else:
             found += self._not_in_skeleton(u, v)
@@ -414,7 +414,7 @@ class Explainer:
     def _not_in_skeleton(self, u: int, v: int) -> Iterator[Reason]:
         a, b = self.names[u], self.names[v]
         if self._selection is not None:
-            yield from self._selection.reasons(u, v, linked=False)
+            yield from self._selection.reasons(u, v, adjacent=False)
         given = (getattr(self.model, "separating_sets_", None) or {}).get((a, b))
         named = [x for x, y in ((a, b), (b, a)) if self.near is not None and y in self.near[x]]
         if given is not None:
@@ -470,7 +470,7 @@ class Explainer:
 
     def _of_alias(self, a: str, b: str) -> list[Reason]:
         alias, other = (a, b) if a not in self.number else (b, a)
-        [owner] = self.graph.adjacent(alias)
+        [owner] = self.graph.neighbors(alias)
         text = f"{alias} and {owner} determine each other one to one, and {owner} was learned from for both"
         return [Reason("alias", text if other == owner else f"{text}: ask about {owner}", {"owner": owner})]
 
@@ -578,9 +578,9 @@ class Explainer:
 
 
 RULES = {
-    1: "an arrow points to {a} from a variable not linked to {b}",
+    1: "an arrow points to {a} from a variable not adjacent to {b}",
     2: "{b} -> {a} would close a cycle through a third variable",
-    3: "two variables not linked to each other point to {b} and are linked to {a}",
+    3: "two variables not adjacent to each other point to {b} and are adjacent to {a}",
     4: "{b} -> {a} would make a cycle or a new v-structure with two others",
 }
 

@@ -23,7 +23,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Explanation why `a` and `b` are linked (`edge` is "a -> b", "b -> a" or "a - b"), or not (None)."""
+    """Explanation why `a` and `b` are adjacent (`edge` is "a -> b", "b -> a" or "a - b"), or not (None)."""
 
     a: str
     b: str

@@ -114,8 +114,10 @@ def _parts(n: int, arcs: Sequence[tuple[int, int]]) -> tuple[list[list[int]], li
     parts: dict[int, list[int]] = {}
     for node, part in enumerate(connected_components(joined, directed=False)[1].tolist() if n else ()):
         parts.setdefault(part, []).append(node)
-    linked = sorted((part for part in parts.values() if len(part) > 1), key=lambda part: (-len(part), part))
-    return linked, [part[0] for part in parts.values() if len(part) == 1]
+    connected = sorted(
+        (part for part in parts.values() if len(part) > 1), key=lambda part: (-len(part), part)
+    )
+    return connected, [part[0] for part in parts.values() if len(part) == 1]
 
 
 def _packed(boxes: Sequence[tuple[float, float]], layout: Layout) -> list[Point]:

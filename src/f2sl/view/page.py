@@ -66,7 +66,7 @@ def show(
     ----------
     what : graph, fitted learner, network or Confidence
         Object to show. For a learner the page also shows its other results, for a network the probability
-        tables, for a :class:`f2sl.Confidence` the confidence of each link.
+        tables, for a :class:`f2sl.Confidence` the confidence of each edge.
     path : str or Path
         Where to write; the name ends in ``.html``.
     graph : graph, optional
@@ -77,10 +77,10 @@ def show(
         The data: the page then shows how each variable is distributed.
     confidence : Confidence, or mapping of pairs of names to float, optional
         Confidence of each edge, from 0 to 1, from :func:`f2sl.bootstrap`; by default that of `what`, if it
-        is a :class:`f2sl.Confidence`. The slider then hides links by confidence and starts at 0.5; otherwise
+        is a :class:`f2sl.Confidence`. The slider then hides edges by confidence and starts at 0.5; otherwise
         it hides them by strength and starts at the strongest 200, or two for each variable if that is more.
     explanations : mapping of pairs of names to object, optional
-        Texts on why a pair is linked or not. By default, if `what` is a learner, those of ``explain``: with
+        Texts on why a pair is adjacent or not. By default, if `what` is a learner, those of ``explain``: with
         `data`, if the learner has learned from them and they are in memory, otherwise without. With more than
         1,000 pairs, only edges and pairs with a common neighbor are explained.
     ask : str, optional

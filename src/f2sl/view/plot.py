@@ -117,7 +117,7 @@ def _chosen(graph: Any, truth: Any, centre: Any, depth: int, isolated: bool) -> 
         keep = around(graph, centre, depth)
     else:
         both = [graph] if truth is None else [graph, truth]
-        keep = {name for name in graph.nodes if isolated or any(one.adjacent(name) for one in both)}
+        keep = {name for name in graph.nodes if isolated or any(one.neighbors(name) for one in both)}
     return drawing(graph, truth, keep, shutil.which("dot")), graph.n_nodes - len(keep)
 
 

@@ -87,11 +87,11 @@ class Selection:
         """Test of the clean-up."""
         return self.local.strict_test(self.engine)
 
-    def reasons(self, u: int, v: int, linked: bool) -> Iterator[Reason]:
+    def reasons(self, u: int, v: int, adjacent: bool) -> Iterator[Reason]:
         """Yield the values by which a pair was kept or dropped, from both ends."""
         value, unit = self._value(u, v), self.local.strength_unit
         relevant = v in self.selected(u).values
-        if not relevant or linked:
+        if not relevant or adjacent:
             limit, facts = self._limit(u, v, relevant)
             text = f"{'' if relevant else 'not '}relevant: {unit} {value:.4g}{limit}"
             yield Reason("relevance", text, {"value": value, "relevant": relevant, **facts})

@@ -1,7 +1,7 @@
 """Further columns for numbers whose relations are curved.
 
 The score "dg-bic" treats a number as one normal column, and sees of its relations what is linear in it. A
-number may stand for several columns, as a variable with states does: its value, and basis functions of it
+number may stand for several columns, as a discrete variable does: its value, and basis functions of it
 that the value cannot replace. This file decides which numbers have some, and computes them. All else follows
 from :class:`~f2sl.data.mixed.expected.Layout`: the one matrix, EM, replicates, blocks of rows anywhere.
 
@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 
 KNOTS, CURVED = 5, 0.1
 """Quantiles that are knots, and the least share of hats in what is explained. Both were chosen on sachs,
-mildew, hepar2, water and win95pts with half of the variables observed as numbers, and on other data sets of
+mildew, hepar2, water and win95pts with half of the variables observed as continuous, and on other data sets
+of
 the random networks (docs/evidence/mixed.md)."""
 ROWS, MOST_COLUMNS, LEAST_ROWS, ROWS_EACH = 8192, 1024, 64, 10
 """Rows that decide; most columns, with hats, of a table that gets any; fewest rows that decide; and fewest

@@ -27,10 +27,10 @@ beyond the last cell are counted in it."""
 
 @dataclass(frozen=True)
 class Asked:
-    """Batch of queries by the places of columns: members that are states, numbers, and both in order.
+    """Batch of queries by the places of columns: members that are discrete, continuous, and both in order.
 
     `missing_states` and `missing_numbers` are the columns that limit the samples of each query, `numeric`
-    says which of the members are numbers.
+    says which of the members are continuous.
     """
 
     numeric: Mask

@@ -1,12 +1,12 @@
 """Answers about a table with discrete and continuous columns.
 
-Questions about states alone go to the engine that counts them, those about numbers alone to their moments.
-Both know only the columns of their kind, by their `MixedEngine.position`. This engine answers questions
-about both, by sums over rows that are exact and add up over blocks, like those of
+Questions about discrete variables alone go to the engine that counts them, those about continuous ones alone
+to their moments. Both know only the columns of their kind, by their `MixedEngine.position`. This engine
+answers questions about both, by sums over rows that are exact and add up over blocks, like those of
 :mod:`f2sl.data.moments`:
 
 * `grouped`: counts, sums and products of some numbers for each configuration of some states;
-* `ratios`: for each number and state variable the squared correlation ratio, the share of the number's
+* `ratios`: for each number and discrete variable the squared correlation ratio, the share of the number's
   variance between the states;
 * `binned`: counts of all variables, each number cut into a few intervals with nearly as many samples each;
 * `linear`: the correlations of all numbers and of indicator columns of all states but one of each variable;
@@ -56,7 +56,7 @@ BINS = 5
 
 
 class RatioFormula(Protocol):
-    """Formula that keeps pairs by the squared correlation ratio of a number with a state variable."""
+    """Formula that keeps pairs by the squared correlation ratio of a continuous with a discrete variable."""
 
     def of_ratios(
         self, first: Integers, second: Integers, states: Integers, rows: Integers, ratios: Floats
@@ -66,7 +66,7 @@ class RatioFormula(Protocol):
 
 @dataclass(frozen=True)
 class MixedFormula:
-    """Formulas for pairs of states, pairs of numbers, and pairs of a number with a state variable."""
+    """Formulas for pairs of discrete variables, of continuous ones, and of one of each."""
 
     of_states: PairFormula
     of_numbers: CorrelationFormula
@@ -88,7 +88,7 @@ class Groups:
 
 @dataclass(frozen=True)
 class _Ratios:
-    """Squared correlation ratios of numbers (rows) and state variables (columns), samples, states in them."""
+    """Squared correlation ratios of continuous (rows) and discrete (columns) variables, samples, states."""
 
     ratios: Floats
     rows: Integers
@@ -191,7 +191,7 @@ class MixedEngine:
         return merge_pairs(found)
 
     def by_kind(self, found: FoundPairs) -> tuple[OneKind, OneKind, OneKind]:
-        """Sort pairs into those of states, of numbers, and of a number (first) with states (second)."""
+        """Sort pairs: discrete, continuous, and a continuous (first) with a discrete variable (second)."""
         first, second = self.is_number[found.first], self.is_number[found.second]
         parts = []
         for chosen in (~first & ~second, first & second, first ^ second):
@@ -204,7 +204,7 @@ class MixedEngine:
 
     @cached_property
     def occurring(self) -> Integers:
-        """Number of states of each state variable that occur."""
+        """Number of states of each discrete variable that occur."""
         return np.add.reduceat((self.counts.margins > 0).astype(np.int64), self.counts.margin_start[:-1])
 
     @cached_property
@@ -216,17 +216,17 @@ class MixedEngine:
 
     @property
     def ratios(self) -> Floats:
-        """Squared correlation ratio of each number (row) and state variable (column)."""
+        """Squared correlation ratio of each number (row) and discrete variable (column)."""
         return self._ratios.ratios
 
     @property
     def rows_of_pairs(self) -> Integers:
-        """Number of samples that have both a number (row) and a state variable (column)."""
+        """Number of samples that have both a number (row) and a discrete variable (column)."""
         return self._ratios.rows
 
     @property
     def states_of_pairs(self) -> Integers:
-        """Number of states of a state variable (column) that occur in samples with a number (row)."""
+        """Number of states of a discrete variable (column) that occur in samples with a number (row)."""
         return self._ratios.states
 
     @cached_property

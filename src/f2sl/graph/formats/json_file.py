@@ -97,12 +97,12 @@ def _new_colliders(graph: PDAG, dag: DAG) -> list[tuple[str, str, str]]:
 def _made_by(dag: DAG, graph: PDAG) -> list[tuple[str, str, str]]:
     """Return the v-structures that a DAG makes of the undirected edges of a graph."""
     new = set(dag.directed_edges).difference(graph.directed_edges)
-    linked = set(dag.directed_edges)
+    adjacent = set(dag.directed_edges)
     return sorted(
         (min(a, b), c, max(a, b))
         for a, c in new
         for b in dag.parents(c)
-        if b != a and (a, b) not in linked and (b, a) not in linked
+        if b != a and (a, b) not in adjacent and (b, a) not in adjacent
     )
 
 

@@ -75,7 +75,7 @@ def drop_redundant(
 
     In the order of their strength each kept X drops every later Y with strength(X, Y) > strength(Y, target) +
     margin. Only pairs of the sparse graph are checked: a pair that is not in it is weaker than every
-    candidate's link to the target, or is treated as unrelated.
+    candidate's edge to the target, or is treated as unrelated.
 
     kept : (2 * pairs,) bool, output at the places of these targets' lists.
     """
@@ -383,20 +383,20 @@ def sees(parents: Array, target: int) -> tuple[int, int]:
 
     parents : (k,) int64, a mask of parents for each variable.
     """
-    linked, co_parents = parents[target], 0
+    adjacent, co_parents = parents[target], 0
     for v in range(len(parents)):
         if parents[v] >> target & 1:
-            linked |= 1 << v
+            adjacent |= 1 << v
             co_parents |= parents[v]
-    return linked, co_parents & ~linked & ~(1 << target)
+    return adjacent, co_parents & ~adjacent & ~(1 << target)
 
 
 @inner
 def tell_ties_apart(values: Array, target: int, worth: int, told_apart: Array) -> None:
-    """Change set values so that networks of equal score differ by their number of links to `target`.
+    """Change set values so that networks of equal score differ by their number of edges to `target`.
 
-    All values are multiplied by 32, and each link to the target is worth `worth` (1 or -1) on top. The
-    network has fewer than 32 links to one variable, so this never outweighs a difference of one unit between
+    All values are multiplied by 32, and each edge to the target is worth `worth` (1 or -1) on top. The
+    network has fewer than 32 edges to one variable, so this never outweighs a difference of one unit between
     scores. A set with the target gets `worth` for each of its other members. In the difference
     G(P + v) - G(P) this leaves one for each parent if v is the target, one if the target is a parent of v,
     and nothing otherwise.
@@ -443,12 +443,12 @@ def changes(
         best_parents(values, v, rules, best_of[v])
     best_order(best_of, best)
     read_off(values, rules, best_of, best, parents)
-    linked, co_parents = sees(parents, target)
+    adjacent, co_parents = sees(parents, target)
     near, spouses = insert(near, position), insert(spouses, position)
     # With settled neighbors, a spouse is any other parent of a child that is not one of these.
     if near_is_final:
         return bool(co_parents & ~near != spouses)
-    return bool(linked != near or (with_spouses and co_parents != spouses))
+    return bool(adjacent != near or (with_spouses and co_parents != spouses))
 
 
 @kernel
@@ -482,7 +482,7 @@ def try_in_turn(
     with_spouses, near_is_settled : (searches,) bool
         True if a change of the spouses counts; true if it is the only change that counts.
     worth_of_ties : {1, -1}
-        Choice among equally good networks: the most links to the target (1), or the fewest (-1).
+        Choice among equally good networks: the most edges to the target (1), or the fewest (-1).
     rules : (rows, 3, k) int64
         Admissible families in each row, as in `search/_kernels.py`.
     parents : (searches, k) int64

@@ -1,6 +1,6 @@
 """Base of all learners of parents and children (PC).
 
-A local learner finds, for one variable or for all, the variables that are directly linked to it.
+A local learner finds, for one variable or for all, the variables that are adjacent to it.
 It gets an engine that counts, works on variables by number (in the order of their
 names, so that "the smaller number" means "the earlier name"), and returns a :class:`Neighborhood` or
 all :class:`Neighborhoods`. Learners of Markov blankets, which also contain the children's other
@@ -33,7 +33,7 @@ from f2sl.stats.choose import make_test, resolve_auto
 
 @dataclass(frozen=True)
 class Neighborhood:
-    """Set of one variable, strongest first, with the strength of each link.
+    """Set of one variable, strongest first, with the strength of each edge.
 
     `separating_sets` has, for variables outside the set, the set found to make them independent of the
     target; algorithms without tests leave it empty. A search that ran out of time before its end is not
@@ -70,7 +70,7 @@ class Neighborhoods:
     """Sets of all variables, flat.
 
     The set of variable v is ``members[start[v]:start[v + 1]]``, strongest first, with the strength of each
-    link in `strengths`. ``separating_sets[v, w]`` is the set found to make w independent of v when v was the
+    edge in `strengths`. ``separating_sets[v, w]`` is the set found to make w independent of v when v was the
     target. ``finished[v]`` says whether the search for v finished; None means all did.
     """
 
@@ -122,7 +122,7 @@ def flatten(sets: Sequence[Neighborhood], n_tests: int = 0, n_inconclusive: int 
 def apply_constraints(sets: Neighborhoods, rules: Constraints, blankets: bool = False) -> Neighborhoods:
     """Drop members that constraints forbid, and add required ones, with unknown strength (NaN).
 
-    In blankets a forbidden link does not matter if the two may be spouses.
+    In blankets a forbidden adjacency does not matter if the two may be spouses.
     """
     each = [
         apply_constraints_to_one(Neighborhood(*sets.of(v)), v, rules, blankets)
@@ -172,8 +172,8 @@ class LocalLearner(Estimator):
     Most algorithms make independence tests: they implement `search` for one target, as published, have the
     options `alpha` and `ci_test`, and may have `symmetry`. :meth:`learn_one` and :meth:`learn_all` run the
     search for one target or for all, side by side (:mod:`f2sl.learners.local.lockstep`). Others implement
-    these two themselves. Of a learner by tests, the *strength* of a link is minus the decimal logarithm of
-    the p-value, the smallest of all tests of the link: with ``alpha=0.01`` no tested link is weaker than 2.
+    these two themselves. Of a learner by tests, the *strength* of an edge is minus the decimal logarithm of
+    the p-value, the smallest of all tests of the edge: with ``alpha=0.01`` no tested edge is weaker than 2.
 
     An inconclusive test neither shows dependence nor separates. Tests without degrees of freedom, where
     within each stratum one of the two variables does not vary, are inconclusive here, too: they would make
@@ -181,20 +181,20 @@ class LocalLearner(Estimator):
     pair that has too few samples even without a conditioning set.
 
     `_takes` lists the kinds of columns that the learner accepts: an engine counts states, or has the moments
-    of numbers. `strength_unit` names the unit of the strengths of links.
+    of numbers. `strength_unit` names the unit of the strengths of edges.
     """
 
     _takes: ClassVar[tuple[str, ...]] = ("discrete", "continuous", "mixed")
     _requires: ClassVar[tuple[tuple[str, str], ...]] = (("learn_one", "search"), ("learn_all", "search"))
     """Methods that a learner must have, each or the one in its place."""
     finds_blankets: ClassVar[bool] = False
-    """True if the sets are Markov blankets, which may contain variables without a link to the target."""
+    """True if the sets are Markov blankets, which may contain variables without an edge to the target."""
 
     knowledge: Knowledge | None = option("knowledge")
 
     @property
     def strength_unit(self) -> str:
-        """Name the unit of the strengths of links."""
+        """Name the unit of the strengths of edges."""
         return "-log10 p"
 
     @classmethod

@@ -50,9 +50,9 @@ class Blankets:
     neighbors : callable
         Search of the parents and children of one target, before symmetry.
     symmetry : {"and", "none"}
-        Whether both ends of a link must name each other.
+        Whether both ends of an edge must name each other.
     rules : Constraints, optional
-        Links that they forbid do not count.
+        Edges that they forbid do not count.
     """
 
     neighbors: Callable[[int], Search[Neighborhood]]
@@ -106,8 +106,8 @@ class Blankets:
         """Return a variable's neighbors; with symmetry, only those that name it in turn."""
         members: list[int] = self.known[variable].members.tolist()
         if self.rules is not None:
-            linked = self.rules.may_be_adjacent(variable)
-            members = [member for member in members if linked[member]]
+            adjacent = self.rules.may_be_adjacent(variable)
+            members = [member for member in members if adjacent[member]]
         if self.symmetry == "none":
             return members
         return [member for member in members if variable in self.known[member].members]

@@ -5,7 +5,7 @@ few variables again and again. A :class:`Run` runs it for one target or for all:
 requests can be counted together, but not all at once, so that some finish early. After a time limit or
 Ctrl-C, the finished targets are the result.
 
-The *strength* of a link is the loss in the best network's score without it, in nats.
+The *strength* of an edge is the loss in the best network's score without it, in nats.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Run:
     engine : CountingEngine
         Counts states.
     rules : Constraints, optional
-        Links that may and must be found.
+        Edges that may and must be found.
 
     Attributes
     ----------
@@ -150,7 +150,7 @@ class Run:
         return self.spouses.get(target) or self._latest.get(target, Surroundings())
 
     def allowed_neighbors(self, target: int) -> Integers:
-        """List the variables that may be linked to the target, in the order in which to try them."""
+        """List the variables that may be adjacent to the target, in the order in which to try them."""
         if self.rules is None:
             return self.others(target)
         return self.others(target, np.flatnonzero(self.rules.may_be_adjacent(target)).tolist())
@@ -158,7 +158,7 @@ class Run:
     def others(self, target: int, among: Iterable[int] | None = None) -> Integers:
         """Return all variables but the target, or some, in the order in which to try them.
 
-        Variables with one state are left out, and such a target has no candidates: a link would not change
+        Variables with one state are left out, and such a target has no candidates: an edge would not change
         any score.
         """
         others: Integers = np.arange(self.n) if among is None else np.array(sorted(among), np.int64)

@@ -49,7 +49,7 @@ class FCBF(LocalLearner):
 
     @property
     def strength_unit(self) -> str:
-        """Name the unit of the strengths of links."""
+        """Name the unit of the strengths of edges."""
         return measure_unit(self.measure)
 
     def learn_one(self, engine: Engine, target: int) -> Neighborhood:

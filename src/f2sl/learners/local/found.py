@@ -9,7 +9,7 @@ from f2sl.learners.local.base import Neighborhood, Neighborhoods
 
 
 class FoundSet(dict[str, float]):
-    """Set of one variable: its members' names, strongest first, each with the strength of its link.
+    """Set of one variable: its members' names, strongest first, each with the strength of its edge.
 
     Members that knowledge requires but the algorithm does not find come last, with strength NaN.
 

@@ -52,8 +52,8 @@ SETS_PER_CLIMB = 1 << 11
 class Surroundings:
     """Neighbors and spouses of a target in a network.
 
-    `near` gives for each parent or child the loss of score without that link, `spouses` for each other parent
-    of a child the loss without its link to that child (the largest, of several), and `children` the children
+    `near` gives for each parent or child the loss of score without that edge, `spouses` for each other parent
+    of a child the loss without its edge to that child (the largest, of several), and `children` the children
     that each spouse shares with the target.
     """
 
@@ -127,7 +127,7 @@ class Grower:
     max_parents : int, optional
         Largest number of parents of a variable.
     ties : {"drop", "keep"}
-        Choice among several best networks: the fewest links to the target, or the most.
+        Choice among several best networks: the fewest edges to the target, or the most.
     rules : Constraints, optional
         Forbidden and required arcs, which all networks obey.
 
@@ -157,7 +157,7 @@ class Grower:
         self.rows = FromRows.of(scores)
 
     def gain(self, target: int, others: Integers) -> Integers:
-        """Return the gain in score of a link to the target alone, in units, for each other, (m,) int64."""
+        """Return the gain in score of an edge to the target alone, in units, for each other, (m,) int64."""
         pairs = np.column_stack([np.minimum(others, target), np.maximum(others, target)])
         # Columns are the masks 0 to 3. score(b | a) - score(b) is a difference of four set values.
         nothing, low, high, both = self.scores.lattices(pairs).T
@@ -237,7 +237,7 @@ class Grower:
 
     @property
     def _worth_of_ties(self) -> int:
-        """Worth of a link to the target among networks of equal score."""
+        """Worth of an edge to the target among networks of equal score."""
         return -1 if self.ties == "drop" else 1
 
     def _solve(self, problems: Sequence[Problems], k: int) -> Iterator[Tried]:
@@ -392,15 +392,15 @@ def _surroundings(
     `parents` has a mask for each of `members`; `values` returns the values of sets of members, given as
     masks.
     """
-    # Links are (child, parent): the target's own, those to its children, and those of spouses to its
+    # Edges are (child, parent): the target's own, those to its children, and those of spouses to its
     # children.
     t = members.index(target)
     k = len(members)
     children = [v for v in range(k) if parents[v] >> t & 1]
-    linked = parents[t] | sum(1 << v for v in children)
+    adjacent = parents[t] | sum(1 << v for v in children)
     edges = [(t, u) for u in range(k) if parents[t] >> u & 1] + [(c, t) for c in children]
-    edges += [(c, u) for c in children for u in range(k) if parents[c] & ~linked & ~(1 << t) & (1 << u)]
-    # The loss without a link is score(child | parents) - score(child | parents without it): four set values.
+    edges += [(c, u) for c in children for u in range(k) if parents[c] & ~adjacent & ~(1 << t) & (1 << u)]
+    # The loss without an edge is score(child | parents) - score(child | parents without it): four set values.
     sets = []
     for child, parent in edges:
         whole, less = parents[child], parents[child] ^ 1 << parent

@@ -6,7 +6,7 @@ A variable that was dropped does not come back.
 
 A pair with too few samples for a test has no association to rank, and is not admitted.
 
-Alone this can keep a variable that is not linked to the target, as MMPC can; with symmetry and perfect
+Alone this can keep a variable that is not adjacent to the target, as MMPC can; with symmetry and perfect
 answers the result is exact.
 """
 

@@ -107,9 +107,9 @@ def side_by_side(one: Search[Result], other: Search[Other]) -> Search[tuple[Resu
 
 
 def knowing(search: Search[Result], rules: Constraints) -> Search[Result]:
-    """Wrap a search so that required links are always dependent; other questions are unchanged.
+    """Wrap a search so that required edges are always dependent; other questions are unchanged.
 
-    The strength of such a link is that of the marginal test; with a conditioning set it is infinite.
+    The strength of such an edge is that of the marginal test; with a conditioning set it is infinite.
     """
     try:
         asked = next(search)
@@ -124,7 +124,7 @@ def knowing(search: Search[Result], rules: Constraints) -> Search[Result]:
 
 
 def _without(asked: Questions, resolved: Mask) -> Questions:
-    """Leave out questions about required links, unless nothing is given."""
+    """Leave out questions about required edges, unless nothing is given."""
     if not asked.given.shape[1] or not resolved.any():
         return asked
     left = ~resolved
@@ -133,7 +133,7 @@ def _without(asked: Questions, resolved: Mask) -> Questions:
 
 
 def _known(answers: Answers, resolved: Mask) -> Answers:
-    """Insert the answer "dependent" for required links."""
+    """Insert the answer "dependent" for required edges."""
     if not resolved.any():
         return answers
     if len(answers.answer) == len(resolved):

@@ -7,7 +7,7 @@ subset of the others separates from the target.
 
 A pair with too few samples for a test has no association to rank, and is not admitted.
 
-Alone this can keep a variable that is not linked to the target: a descendant of a child, if its separating
+Alone this can keep a variable that is not adjacent to the target: a descendant of a child, if its separating
 set lies outside the set. Symmetry, which their paper adds as a correction, drops such a member, because the
 target is not in its own set. With perfect answers the result is then exact.
 """

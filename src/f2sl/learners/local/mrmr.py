@@ -38,7 +38,7 @@ class MRMR(LocalLearner):
 
     @property
     def strength_unit(self) -> str:
-        """Name the unit of the strengths of links."""
+        """Name the unit of the strengths of edges."""
         return measure_unit(self.measure)
 
     def learn_one(self, engine: Engine, target: int) -> Neighborhood:
@@ -81,7 +81,7 @@ class _Rows:
     """Measure of one variable with each other, a row at a time; the last few rows are cached."""
 
     def __init__(self, engine: Engine, measure: str | Measure, rules: Constraints | None) -> None:
-        # Every pair with any information at all is kept; what is left out is 0, as are forbidden links.
+        # Every pair with any information at all is kept; what is left out is 0, as are forbidden adjacencies.
         search = related_pairs(engine, 0.0, measure, rules)
 
         @lru_cache(maxsize=ROWS_REMEMBERED)

@@ -8,7 +8,7 @@ not matter.
 A pair with too few samples for a test is not shown to be independent, and stays: with many states per
 variable this leads to large sets.
 
-Alone this can keep a variable that is not linked to the target, as MMPC can; with symmetry and perfect
+Alone this can keep a variable that is not adjacent to the target, as MMPC can; with symmetry and perfect
 answers the result is exact.
 """
 

@@ -3,7 +3,7 @@
 First it finds the neighbors as SLL does. They may include false ones: descendants of a child, which only a
 spouse outside the set would separate from the target. So all other variables are tried once more, one after
 another, in the best network over the target, its neighbors, its spouses so far and the candidate. Variables
-linked to the target become its neighbors, and variables with a common child become its spouses. The spouses
+adjacent to the target become its neighbors, and variables with a common child become its spouses. The spouses
 remove the false neighbors, so no symmetry check is needed.
 """
 

@@ -1,10 +1,10 @@
 """SLL, score-based local learning (Niinimäki and Parviainen 2012): SLL-PC finds neighbors, SLL spouses, too.
 
 Candidates for neighbors are tried one after another. The best network over the target, its neighbors so far
-and the candidate gives the new neighbors. Alone this can keep a variable that is not linked to the target: a
-descendant of a child, if its separating set has been left out. Symmetry, which their algorithm FindNeighbors
-has, drops such a member, because the target is not among its own neighbors. Their paper does not say in
-which order to try candidates.
+and the candidate gives the new neighbors. Alone this can keep a variable that is not adjacent to the target:
+a descendant of a child, if its separating set has been left out. Symmetry, which their algorithm
+FindNeighbors has, drops such a member, because the target is not among its own neighbors. Their paper does
+not say in which order to try candidates.
 
 The neighbors of SLL are those of SLL-PC with symmetry. Candidates for spouses are the neighbors'
 neighbors, tried one after another. In the best network over the target, its neighbors, its spouses so far
@@ -50,7 +50,7 @@ class SLLPC(LocalLearner):
         return run.one(near)
 
     def learn_all(self, engine: CountingEngine) -> Neighborhoods:
-        """Find the neighbors of all variables; with symmetry, without links that only one end names."""
+        """Find the neighbors of all variables; with symmetry, without edges that only one end names."""
         run = Run(self, engine, self.rules)
         found = run.all(lambda: explore_neighbors(run), run.near_sets)
         return found if self.symmetry == "none" else mutual(found)

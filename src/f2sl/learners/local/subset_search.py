@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 QUESTIONS_AT_ONCE = 1 << 13
 """Number of questions to ask before dropping those that have become needless."""
 MOST_BETWEEN_SPOUSES = 3
-"""Size of sets that separate two variables whose link is forbidden, and that can only be spouses."""
+"""Size of sets that separate two variables whose adjacency is forbidden, and that can only be spouses."""
 
 
 @dataclass
@@ -165,18 +165,18 @@ def separations(
 def only_shown_spouses(
     search: Search[Neighborhood], test: IndependenceTest, target: int, rules: Constraints
 ) -> Search[Neighborhood]:
-    """Drop members of a blanket whose link to the target is forbidden, unless they are shown to be spouses.
+    """Drop members of a blanket whose edge to the target is forbidden, unless they are shown to be spouses.
 
     They are if a set separates the two, and they become dependent given also a member that may be a child of
     both.
     """
     found = yield from search
     members = found.members
-    linked = rules.allows_adjacency(np.full(len(members), target), members)
-    if linked.all():
+    adjacent = rules.allows_adjacency(np.full(len(members), target), members)
+    if adjacent.all():
         return found
     separated = yield from separations(
-        test, target, members[~linked], members, MOST_BETWEEN_SPOUSES, known=0.0
+        test, target, members[~adjacent], members, MOST_BETWEEN_SPOUSES, known=0.0
     )
     asked = [
         (other, (*given, int(child)))
@@ -188,7 +188,7 @@ def only_shown_spouses(
         Questions(np.array([target]), np.array([other]), np.array([given])) for other, given in asked
     ]
     shown = [o for (o, _), one in zip(asked, answers, strict=True) if one.answer[0] == DEPENDENT]
-    kept = linked | np.isin(members, shown)
+    kept = adjacent | np.isin(members, shown)
     return replace(found, members=members[kept], strengths=found.strengths[kept])
 
 

@@ -1,4 +1,4 @@
-"""TC's blankets: total conditioning (Pellet and Elisseeff 2008), for real numbers.
+"""TC's blankets: total conditioning (Pellet and Elisseeff 2008), for continuous tables.
 
 Two jointly Gaussian variables are in each other's Markov blanket exactly if they are correlated given all
 others. The inverse of the correlation matrix has all these partial correlations, so one inversion gives all

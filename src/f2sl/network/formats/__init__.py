@@ -40,7 +40,7 @@ class Format(NamedTuple):
     write: Callable[[BayesianNetwork], Iterable[str]]
     read: Callable[[bytes], BayesianNetwork]
     numbers: bool = False
-    """True if the format supports variables that are numbers."""
+    """True if the format supports continuous variables."""
 
 
 BIF = Format(

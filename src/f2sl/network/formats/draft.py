@@ -100,7 +100,7 @@ class Draft:
             self.fail(f"variable {shown(name)} is declared twice, first on line {first}", offset)
 
     def add_variable(self, name: str, states: Iterable[tuple[str, int]] | None, offset: int) -> None:
-        """Declare a variable with states, each with its place; a number has none."""
+        """Declare a variable with its states, each with its place; a continuous one has none."""
         self.check_new(name, offset)
         self.variables[name] = Variable(
             offset, {} if states is None else self.positions(name, states, offset)
@@ -164,7 +164,7 @@ class Draft:
         self._check_size(child, [*shape, len(of_numbers) + 2], block)
         if len(block.normals) != prod(shape):
             problem = f"{shown(child)} has {len(block.normals)} distributions, not {prod(shape)}"
-            self.fail(f"{problem}: one for each configuration of its parents with states", block.offset)
+            self.fail(f"{problem}: one for each configuration of its discrete parents", block.offset)
         for strange in sorted({name for normal in block.normals for name in normal.coefficients}):
             if strange not in of_numbers:
                 problem = f"the mean of {shown(child)} depends on {shown(strange)}, not a numeric parent"

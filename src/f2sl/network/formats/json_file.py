@@ -8,7 +8,7 @@ There is an object for each variable, in their order, one a line::
     {"name":"bark","parents":["out","weight"],"intercepts":[40.0,20.0],"coefficients":[[0.5],[0.1]],"variances":[16.0,4.0]}
     ]}
 
-A variable with states has a table, one that is a number has an equation, with axes in the order of its
+A discrete variable has a table, a continuous one has an equation, with axes in the order of its
 ``parents``: see :class:`f2sl.BayesianNetwork`. Values that are the same in all configurations of an equation
 may be given once. :func:`f2sl.load_graph` reads the graph of such a file.
 """

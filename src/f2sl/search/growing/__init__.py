@@ -66,7 +66,8 @@ class Perturbations(NamedTuple):
 
 OF_NUMBERS, OF_FAMILIES = Perturbations(5, 2, 60, 500_000), Perturbations(10, 1, 0, 250_000)
 """Many small perturbations find better orders in the same time than few large ones. This was chosen for
-numbers, on other networks than those of docs/evidence/gaussian.md. Families of states are slower to score."""
+numbers, on other networks than those of docs/evidence/gaussian.md. Families of discrete variables are slower
+to score."""
 
 
 class Found(NamedTuple):

@@ -282,7 +282,7 @@ def of_numbers(
 def of_blocks(
     data: MixedEngine | AvailableMoments, edge_cost: float, max_parents: int | None, rules: Constraints
 ) -> Problem:
-    """Return the problem of a table of both kinds, or of numbers with missing values, and BIC."""
+    """Return the problem of a table of both kinds, or of continuous columns with missing values, and BIC."""
     from f2sl.stats.scores.mixed import NEVER, alone, prices
 
     n, rule, n_rows, first = data.n_variables, _rule(rules), data.n_rows, data.embedded.start

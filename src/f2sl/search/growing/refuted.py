@@ -2,9 +2,9 @@
 
 With the score "dg-bic" the effects of a child's parents add up. Where they do not, as in most tables of
 probabilities, what the sum misses looks like a direct effect of any variable that is related to the parents:
-the more rows, the more such arrows. In a family of states alone, or with a number as the child, a test knows
-better: "cg" has a distribution for each configuration of the states (:mod:`f2sl.stats.tests.mixed`), and for
-states alone it is G2.
+the more rows, the more such arrows. In a family of discrete variables alone, or with a number as the child, a
+test knows better: "cg" has a distribution for each configuration of the states
+(:mod:`f2sl.stats.tests.mixed`), and for states alone it is G2.
 
 Given the other parents, let e be by how much the statistic of "cg" exceeds its degrees of freedom d. Without
 the arrow it is 0 in the mean, with a variance of 2 d. If the arrow is what the degenerate Gaussian says it
@@ -23,8 +23,8 @@ Strong relations have no finite "dg" statistic - N log(1 - r^2), while that of "
 entropies. So h is of N r^2, which is smaller.
 
 The constants were chosen on random networks of 50 variables, a quarter and half of them numbers, on sachs,
-water, hepar2 and win95pts with half of the variables observed as numbers, and on the networks of shifts and
-logits of benchmarks/mixed.py; data sets 101 to 104, 500 to 10,000 rows (docs/evidence/mixed.md).
+water, hepar2 and win95pts with half of the variables observed as continuous, and on the networks of shifts
+and logits of benchmarks/mixed.py; data sets 101 to 104, 500 to 10,000 rows (docs/evidence/mixed.md).
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ until neither raises the score. Only variables of which sets were left out are a
 
 *New candidates* (as in BiDAG: Kuipers, Suter and Moffa 2022). Given its parents, a variable is independent of
 all that are not its descendants. One that raises the score as a further parent, and that a test finds
-dependent given the parents, becomes a candidate. The score alone would not do: BDeu links variables that
+dependent given the parents, becomes a candidate. The score alone would not do: BDeu connects variables that
 hardly vary, whether or not they are related. The same is asked with parents replaced by those that
 determine them (:mod:`~f2sl.search.orders.determined`).
 
@@ -437,8 +437,8 @@ class OnDemand:
 
     def _may_join(self, pairs: Integers) -> Mask:
         """Return of which pairs (v, u) u may be a parent of v, but is no candidate."""
-        linked = np.repeat(np.arange(self.n), np.diff(self.start)) * self.n + self.candidates
-        return self._rules.allows(pairs[:, 1], pairs[:, 0]) & ~np.isin(pairs @ [self.n, 1], linked)
+        adjacent = np.repeat(np.arange(self.n), np.diff(self.start)) * self.n + self.candidates
+        return self._rules.allows(pairs[:, 1], pairs[:, 0]) & ~np.isin(pairs @ [self.n, 1], adjacent)
 
     def _ask_outside(self, parents: Integers) -> Integers:
         """Return the places of the pairs (v, u) from outside for which it is unknown whether u may join.

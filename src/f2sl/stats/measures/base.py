@@ -62,7 +62,7 @@ class WalkOverPairs:
         self.measure = measure
         self.engine = engine
         self.threshold = threshold
-        self.rules: Constraints | None = None  # pairs that these do not let be linked are not measured
+        self.rules: Constraints | None = None  # pairs that these do not let be adjacent are not measured
 
     def __call__(
         self,

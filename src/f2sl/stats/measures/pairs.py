@@ -1,15 +1,16 @@
 """Measures of how related two columns are.
 
 ===============  ===================================================================================
-"su"             symmetrical uncertainty of states (:mod:`~f2sl.stats.measures.information`)
-"r2"             r^2 of two numbers, the share of the one's variance that the other explains
-"correlation"    abs(r) of two numbers, the correlation without its sign
+"su"             symmetrical uncertainty of discrete variables (:mod:`~f2sl.stats.measures.information`)
+"r2"             r^2 of two continuous variables, the share of the one's variance that the other explains
+"correlation"    abs(r) of two continuous variables, the correlation without its sign
 "mi"             mutual information in nats: I(X; Y) of states from their counts; -log(1 - r^2) / 2 of
-                 two numbers; of a number and states -log(1 - e) / 2 with the squared correlation
-                 ratio e, the share of the number's variance that lies between the states, normal
+                 two numbers; of a continuous and a discrete variable -log(1 - e) / 2 with the squared
+                 correlation ratio e, the share of the number's variance that lies between the states, normal
                  within each with one variance
-"information"    1 - exp(-2 I), between 0 and 1: r^2 for two numbers, e for a number and states, and for
-                 two state variables the r^2 of two numbers with the same mutual information
+"information"    1 - exp(-2 I), between 0 and 1: r^2 for two numbers, e for a continuous and a discrete
+variable, and for
+                 two discrete variables the r^2 of two numbers with the same mutual information
 ===============  ===================================================================================
 
 Those of numbers rank pairs in the same order, so FCBF finds the same sets with each; only the meaning of
@@ -130,7 +131,7 @@ class Above:
 
 
 class SU(BuiltIn):
-    """Symmetrical uncertainty of states."""
+    """Symmetrical uncertainty of discrete variables."""
 
     unit = "SU"
 

@@ -68,7 +68,8 @@ class Score(Configured):
         Parameters
         ----------
         data : engine
-            Has `n_rows`, `n_variables`, ``column(v)``; `counts` of states, `moments` of numbers.
+            Has `n_rows`, `n_variables`, ``column(v)``; `counts` of discrete columns, `moments` of continuous
+            ones.
         children : ndarray of shape (m,)
             Variables, by number.
         parents : ndarray of shape (m, k)

@@ -58,7 +58,7 @@ class LinearForm(NamedTuple):
 
 
 class GaussianScore(Score):
-    """Base of the scores of real numbers."""
+    """Base of the scores of continuous variables."""
 
     kinds = (CONTINUOUS,)
     _requires = "of_families"

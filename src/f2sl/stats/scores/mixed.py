@@ -1,4 +1,4 @@
-"""Scores of families of states and numbers together.
+"""Scores of families of discrete and continuous variables.
 
 All add up over the families of a network, and higher is better.
 
@@ -14,31 +14,31 @@ networks have the same score, and no form of an equation prefers one member of a
 
 **dg-bic**, the default, treats the indicators of a variable with r states as r - 1 further numbers. Its
 likelihood is that of one normal distribution of all columns, so the score of a graph never exceeds the log
-likelihood of the graph in which all are linked. With S the covariances of a set's columns, N rows and d
+likelihood of the graph in which all are adjacent. With S the covariances of a set's columns, N rows and d
 columns of v, ::
 
     score(v | P) = - N / 2 (log det S(P + v) - log det S(P) + d (1 + log 2 pi))
                    - log(N) / 2 d (columns of P + 1 + (d + 1) / 2)
 
 Indicators are not normal, but the difference of two scores is N times a sum of log(1 - squared canonical
-correlation): for two variables with states nearly half the chi-squared statistic of their table, for a number
-and states the analysis of variance, for two numbers the squared correlation. So more rows never link what is
-independent, and a link that is linear in the columns is found whatever the distribution of the noise. All
-comes from one matrix (:attr:`~f2sl.data.mixed.engine.MixedEngine.embedded`), so a family takes
-microseconds however many rows there are. What is not linear in the columns, such as an effect of two states
-together that neither has alone, is not seen. A number whose relations are clearly curved has further
-columns (:mod:`f2sl.data.mixed.basis`).
+correlation): for two discrete variables nearly half the chi-squared statistic of their table, for a number
+and states the analysis of variance, for two numbers the squared correlation. So more rows never connect what
+is independent, and an edge that is linear in the columns is found whatever the distribution of the noise. All
+comes from one matrix (:attr:`~f2sl.data.mixed.engine.MixedEngine.embedded`), so a family takes microseconds
+however many rows there are. What is not linear in the columns, such as an effect of two states together that
+neither has alone, is not seen. A number whose relations are clearly curved has further columns
+(:mod:`f2sl.data.mixed.basis`).
 
 With missing values the matrix is that of the normal distribution that fits all rows best
 (:mod:`f2sl.data.mixed.expected`), and a parent costs the more, the fewer rows have both it and the child.
 One matrix from pairs of columns, each pair on its own rows, is no answer: the rows of different pairs differ
-systematically, and where relations are strong that looks like further links. "bic-g" of numbers with missing
+systematically, and where relations are strong that looks like further edges. "bic-g" of numbers with missing
 values is the same score.
 
-**cg-bic** has, for each configuration of states, means and covariances of its own. Families of states alone
-have the score "bic", those of numbers alone "bic-g", to the last bit. A family with more configurations of
-states than rows has the score minus infinity. With missing values families are compared on the rows that have
-all of their variables (:class:`~f2sl.stats.scores.base.AvailableFamilies`).
+**cg-bic** has, for each configuration of states, means and covariances of its own. Families of discrete
+variables alone have the score "bic", those of continuous ones alone "bic-g", to the last bit. A family with
+more configurations of states than rows has the score minus infinity. With missing values families are
+compared on the rows that have all of their variables (:class:`~f2sl.stats.scores.base.AvailableFamilies`).
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class ConditionalGaussianBIC(Score):
         scores, _ = self.of_numbers(data, np.column_stack([parents, children]))
         scores -= self.of_numbers(data, parents)[0]
         scores += log_units(data, children)
-        # The probabilities of a state variable given those among its parents; families differ in how many
+        # The probabilities of a discrete variable given those among its parents; families differ in how many
         # these are.
         of_states = ~data.is_number[children]
         n_states = (~data.is_number[parents]).sum(axis=1)
@@ -173,8 +173,8 @@ class ConditionalGaussianBIC(Score):
             scores[numbers] -= 0.5 * rows[numbers] * np.log(variances * own * own)
         of_states = ~data.is_number[children]
         if of_states.any():
-            # Of a state variable given those among its parents, on the samples that have its other parents,
-            # too.
+            # Of a discrete variable given those among its parents, on the samples that have its other
+            # parents, too.
             counts, own, parents = data.binned, children[of_states], parents[of_states]
             presence = counts.presence.numbers
             members = np.where(data.is_number[parents], presence[parents], parents)

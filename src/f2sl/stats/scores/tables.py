@@ -1,4 +1,4 @@
-"""Scores of states: formulas on the contingency table of a family.
+"""Scores of discrete variables: formulas on the contingency table of a family.
 
 With N_jk the count of the child's state k in configuration j of the parents, r is the child's number of
 states and q the number of configurations (of all parents' states, seen or not; for BDs those seen). ess is
@@ -52,7 +52,7 @@ counted faster sample by sample."""
 
 
 class TableScore(Score):
-    """Base of the scores of states: a formula on tables."""
+    """Base of the scores of discrete variables: a formula on tables."""
 
     _requires = "of_tables"
     in_any_order: ClassVar[bool] = False

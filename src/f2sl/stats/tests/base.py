@@ -72,7 +72,8 @@ class CITest(Configured):
         Parameters
         ----------
         data : engine
-            Has `n_rows`, `n_variables`, ``column(v)``; `counts` of states, `moments` of numbers.
+            Has `n_rows`, `n_variables`, ``column(v)``; `counts` of discrete columns, `moments` of continuous
+            ones.
         x, y : ndarray of shape (m,)
             Variables, by number.
         given : ndarray of shape (m, k)

@@ -36,7 +36,7 @@ MOST_DOUBLINGS = 1000
 
 
 class FisherZ(CITest):
-    """Fisher's z test of real numbers.
+    """Fisher's z test of continuous variables.
 
     Examples
     --------
@@ -142,8 +142,8 @@ class CorrelationsAbove:
 class ZOfPairs:
     """Fisher's z test of all pairs, for :class:`~f2sl.stats.measures.significance.SignificantPairs`.
 
-    Without enough samples for the test no pair is significant. With missing numbers, the formula is that of
-    the pair with most samples: it may keep too many pairs, and p-values decide.
+    Without enough samples for the test no pair is significant. With missing continuous values, the formula is
+    that of the pair with most samples: it may keep too many pairs, and p-values decide.
     """
 
     def __init__(self, engine: Moments) -> None:

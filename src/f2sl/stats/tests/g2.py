@@ -1,4 +1,4 @@
-"""Tests of states: statistics on contingency tables that follow a chi-squared distribution, nearly.
+"""Tests of discrete variables: statistics of contingency tables that are nearly chi-squared distributed.
 
 G2 = 2 N I(X; Y | Z), the likelihood-ratio test, is a sum over the strata of Z. X2, Pearson's test, is the sum
 of (observed - expected)^2 / expected over cells and strata.
@@ -224,7 +224,7 @@ class UntilDecided:
 
 
 class G2(CITest):
-    """Likelihood-ratio test of states.
+    """Likelihood-ratio test of discrete variables.
 
     Examples
     --------
@@ -259,7 +259,7 @@ class G2(CITest):
 
 
 class X2(CITest):
-    """Pearson's chi-squared test of states."""
+    """Pearson's chi-squared test of discrete variables."""
 
     p_values = p_values_when_bound
 

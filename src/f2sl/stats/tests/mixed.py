@@ -1,10 +1,10 @@
-"""Likelihood-ratio tests of states and numbers together.
+"""Likelihood-ratio tests of discrete and continuous variables together.
 
-Questions about states alone are answered by G2, those about numbers alone by Fisher's z. For all others there
-are two models:
+Questions about discrete variables alone are answered by G2, those about continuous ones alone by Fisher's z.
+For all others there are two models:
 
 =========  =====================================================================================
-"dg"       degenerate Gaussian (Andrews, Ramsey and Cooper 2019): each state variable becomes a set of
+"dg"       degenerate Gaussian (Andrews, Ramsey and Cooper 2019): each discrete variable becomes a set of
            indicator columns, one for each state but one, and all columns are taken to be jointly normal
 "cg"       conditional Gaussian (Andrews, Ramsey and Cooper 2018): numbers are normal given each
            configuration of the states (:mod:`f2sl.stats.conditioning`)
@@ -27,8 +27,8 @@ With missing values a question is answered from the samples that have all of its
 A test is inconclusive if there are fewer than 5 samples (or the number requested) for each configuration of
 the states in question, if Z determines X or Y, or without degrees of freedom.
 
-For all pairs, where nothing is given, both are the analysis of variance of a number by a state variable, with
-the same variance in all states.
+For all pairs, where nothing is given, both are the analysis of variance of a continuous variable by a
+discrete one, with the same variance in all states.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ QUESTIONS_AT_ONCE = 1 << 10
 
 
 class BoundMixedTest(BoundTest):
-    """Tests of states, of numbers and of both, at the level `alpha`, each with its own method.
+    """Tests of discrete, continuous and mixed questions at the level `alpha`, each with its own method.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def _bartlett_statistics(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ConditionalGaussian(CITest):
-    """Likelihood-ratio test of numbers that are normal given each configuration of the states.
+    """Likelihood-ratio test of continuous variables that are normal given each configuration of the states.
 
     Parameters
     ----------
@@ -307,8 +307,8 @@ def bartlett(
 class OfPairs:
     """Tests of all pairs, for :class:`~f2sl.stats.measures.significance.SignificantPairs`.
 
-    The values of pairs that are kept are G2 of states, correlations of numbers, and squared correlation
-    ratios of both.
+    The values of pairs that are kept are G2 of states, correlations of continuous columns, and squared
+    correlation ratios of both.
     """
 
     def __init__(self, engine: MixedEngine) -> None:

@@ -242,10 +242,10 @@ function compact() {
 let compacted = false;
 function draw({ fit = false } = {}) {
   choose();
-  const linked = new Set();
-  for (const e of visible.edges) linked.add(edges[e].a).add(edges[e].b);
+  const adjacent = new Set();
+  for (const e of visible.edges) adjacent.add(edges[e].a).add(edges[e].b);
   cy.batch(() => {
-    nodes.forEach((_, i) => nodeAt(i).toggleClass("away", !visible.nodes.has(i)).toggleClass("alone", !linked.has(i)));
+    nodes.forEach((_, i) => nodeAt(i).toggleClass("away", !visible.nodes.has(i)).toggleClass("alone", !adjacent.has(i)));
     edges.forEach((_, e) => edgeAt(e).toggleClass("away", !visible.edges.has(e)));
   });
   if (visible.focused) compact();

@@ -372,7 +372,7 @@ def try_in_turn(
         whole = total(counts[0], int64(1), size, tally)
         joined[0], n = split(groups[0], counts[0], int64(1), int64(k - 1), whole, size, True, patterns, tally)
         fill_lattice(order, n, size, patterns, tally, groups, counts, joined)
-        # Number by places, and tell ties apart by the links to the target, as `tell_ties_apart` does.
+        # Number by places, and tell ties apart by the edges to the target, as `tell_ties_apart` does.
         for mask in range(half):
             whole, there = insert(mask, position), mask >> target & 1
             edges = worth_of_ties * (popcount(np.uint64(mask)) - 1)
@@ -642,15 +642,15 @@ def network_differs(
     for u in range(len(network)):
         if u == t:
             continue
-        linked = network[u, t] or network[t, u]
+        adjacent = network[u, t] or network[t, u]
         co_parent = False
         for child in range(len(network)):
             co_parent = co_parent or (network[t, child] and network[u, child])
         known = u - (u > position)
         was_near, was_spouse = u != position and near[known], u != position and spouses[known]
         if near_is_final:
-            if (co_parent and not linked and not was_near) != was_spouse:
+            if (co_parent and not adjacent and not was_near) != was_spouse:
                 return True
-        elif linked != was_near or (with_spouses and (co_parent and not linked) != was_spouse):
+        elif adjacent != was_near or (with_spouses and (co_parent and not adjacent) != was_spouse):
             return True
     return False

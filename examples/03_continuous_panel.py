@@ -1,9 +1,9 @@
 """
-A panel of numbers
+A continuous panel
 ==================
 
-Thirteen chemical measurements of 178 Italian wines. All columns are real numbers, so f2sl treats them as
-jointly Gaussian: Fisher's z tests and the Gaussian BIC take the place of tests and scores for categories.
+Thirteen chemical measurements of 178 Italian wines. All columns are continuous, so f2sl treats them as
+jointly Gaussian: Fisher's z tests and the Gaussian BIC take the place of discrete tests and scores.
 """
 
 # %%
@@ -31,8 +31,8 @@ def edges(graph):
 
 
 by_score, by_tests = edges(model.graph_), edges(other.graph_)
-print(f"{len(by_score)} links by f2sl-h, {len(by_tests)} by pc-stable, {len(by_score & by_tests)} by both")
+print(f"{len(by_score)} edges by f2sl-h, {len(by_tests)} by pc-stable, {len(by_score & by_tests)} by both")
 
 # %%
-# Where both agree there is more reason to believe in a link.
+# Where both agree there is more reason to believe in an edge.
 f2sl.plot(model, truth=other)
