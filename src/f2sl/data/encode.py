@@ -24,36 +24,61 @@ from f2sl._arrays import Floats, Mask
 from f2sl._constants import AUTO, OTHER
 from f2sl._notes import Note, Use, joined, of_kind
 from f2sl._reading import ALL
-from f2sl.data.asked import AVAILABLE, Cut, Labels, Reading, chosen_columns, describe_weights
 from f2sl.data.binning import BINNINGS, MISSING_LABEL, auto_bins, cut, interval_codes
 from f2sl.data.check import (
+    DATE_PARTS,
+    DROP,
+    KEEP,
     REASONS,
     CheckedColumn,
     Problems,
+    Remark,
     Report,
     check_numbers,
+    dates_read,
     describe_values,
+    integers_read,
+    note_on,
     size_problem,
 )
 from f2sl.data.column import CONTINUOUS, DISCRETE, MAX_STATES, Column, code_type
 from f2sl.data.dates import DAYS, DateReader, reader_of, written
 from f2sl.data.frames import Source, open_source, rows_by_weight
-from f2sl.data.identifiers import MANY_LABELS, balanced, frequent_labels, identifies, pooled_codes
-from f2sl.data.integers import block_width, encode_integers
 from f2sl.data.kinds import (
     AS_ONE,
     FEW,
+    MANY_LABELS,
     alike_but_for_case,
     are_codes,
+    balanced,
     few,
+    frequent_labels,
+    identifies,
     like_written_numbers,
     missing_codes,
+    pooled_codes,
 )
 from f2sl.data.memory.table import MemoryTable
-from f2sl.data.names import is_nameless, listing
+from f2sl.data.names import (
+    AVAILABLE,
+    Cut,
+    Labels,
+    Reading,
+    chosen_columns,
+    describe_weights,
+    is_nameless,
+    listing,
+)
 from f2sl.data.notes import describe_constant
-from f2sl.data.remarks import DATE_PARTS, DROP, KEEP, Remark, dates_read, integers_read, note_on
-from f2sl.data.values import LAST_EXACT, RawColumn, Refused, chosen_rows, number_of
+from f2sl.data.values import (
+    LAST_EXACT,
+    RawColumn,
+    Refused,
+    block_width,
+    chosen_rows,
+    encode_integers,
+    number_of,
+)
 
 LEFT_OUT, REFUSED = "left out", "refused"
 """Result for a column that is not part of the table."""

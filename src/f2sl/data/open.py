@@ -16,12 +16,11 @@ from f2sl._reading import READING
 from f2sl._registry import refuse_unknown
 from f2sl._synonyms import kind_meant
 from f2sl._threads import resolve_jobs
-from f2sl.data.asked import AVAILABLE, Reading
 from f2sl.data.check import Report, check_learnable
 from f2sl.data.column import CONTINUOUS, KINDS, MIXED, ReadAs
 from f2sl.data.dask.runtime import Cluster
-from f2sl.data.dask.table import DaskTable
 from f2sl.data.encode import encode
+from f2sl.data.names import AVAILABLE, Reading
 from f2sl.data.notes import remarks, without_aliases
 from f2sl.data.table import Table
 from f2sl.data.transform import for_learning
@@ -210,6 +209,7 @@ def _opened(
         cluster = Cluster.connect(scheduler, resolve_jobs(n_jobs), allowed)
         try:
             from f2sl.data.dask import reading as on_workers
+            from f2sl.data.dask.table import DaskTable
 
             if files is not None:
                 table = on_workers.read_files(files, reading, cluster, allowed)

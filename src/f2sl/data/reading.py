@@ -19,13 +19,13 @@ import pyarrow as pa
 from f2sl._arrays import Integers, Mask
 from f2sl._notes import Note, Use
 from f2sl.data.arrow import arrow_column
-from f2sl.data.asked import Reading, chosen_columns, describe_weights
 from f2sl.data.column import CONTINUOUS, DISCRETE, KINDS, Column, codes_of, of_kind
 from f2sl.data.dates import DateReader
 from f2sl.data.digest import MOST_DISTINCT, Coder, Digest, DigestEncoder
 from f2sl.data.files import Agreement, missing_of, own_names, remarks_of, schema_of
 from f2sl.data.formats import Batches, DataFile, naming
 from f2sl.data.frames import Source, rows_by_weight
+from f2sl.data.names import Reading, chosen_columns, describe_weights
 from f2sl.data.stream import BlockFile, StreamTable
 from f2sl.data.table import Block, Ends
 from f2sl.data.values import RawColumn, Refused, some, without
