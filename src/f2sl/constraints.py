@@ -125,6 +125,20 @@ class Constraints:
         everyone = np.arange(self.n)
         return self.allows(everyone[:, None], everyone)
 
+    def isolated(self) -> Mask:
+        """Return for each variable whether no graph may link it to another.
+
+        Examples
+        --------
+        >>> Constraints.of(3, [(0, 1), (1, 0), (0, 2), (2, 0)]).isolated().tolist()
+        [True, False, False]
+        """
+        allowed = self.matrix()
+        if allowed is None:
+            return np.zeros(self.n, np.bool_)
+        np.fill_diagonal(allowed, False)
+        return np.asarray(~(allowed.any(axis=0) | allowed.any(axis=1)))
+
     def required_parents(self, variable: int) -> Integers:
         """Return the parents that this variable must have, ascending."""
         return np.sort(self.required[self.required[:, 1] == variable, 0])

@@ -364,3 +364,34 @@ def test_a_table_in_another_encoding_is_explained_with_its_encoding(tmp_path):
     command = ["show", str(graph), "--data", str(table), "--out", str(page)]
     assert main([*command, "--encoding", "latin-1"]) == 0
     assert "--encoding latin-1" in page.read_text()
+
+
+def test_answers_say_that_they_rest_on_uncertain_directions(tmp_path, capsys):
+    import pandas as pd
+
+    rng = np.random.default_rng(2)
+    x, y, a, b, noise, more = rng.normal(size=(6, 200))
+    frame = {"x": x, "y": y, "z": x + y + 0.5 * noise, "a": a, "b": b, "c": a + 0.3 * b + more}
+    frame["u"] = frame["x"] + 0.1 * more
+    table, graph, network = (str(tmp_path / name) for name in ("t.csv", "graph.json", "net.json"))
+    pd.DataFrame(frame).to_csv(table, index=False)
+    model = f2sl.learn(table)
+    model.graph_.save(graph)
+    assert main(["fit", graph, table, "--out", network]) == 0
+    assert "uncertain" not in capsys.readouterr().out
+    dag = f2sl.load_network(network).graph
+    assert dag.weak == model.graph_.weak
+    assert dag.either_way == model.dag_.either_way
+    for arrows, what in ((dag.weak, "only weakly decided"), (dag.either_way, "the data do not decide")):
+        a, b = min(arrows)
+        assert main(["query", network, b, "--do", f"{a}=1"]) == 0
+        [note] = [line for line in capsys.readouterr().out.splitlines() if what in line]
+        assert f"{a} -> {b}" in note
+    assert main(["query", network, "z"]) == 0
+    assert "note" not in capsys.readouterr().out
+    other = str(tmp_path / "net.net")
+    assert main(["fit", graph, table, "--out", other]) == 0
+    assert "net.net does not keep which directions are uncertain, as .json does" in capsys.readouterr().out
+    for suffix, notes in ((".csv", 1), (".graphml", 0)):
+        assert main(["learn", table, "--out", str(tmp_path / f"graph{suffix}")]) == 0
+        assert capsys.readouterr().out.count("does not keep which directions are only weakly") == notes

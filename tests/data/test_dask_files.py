@@ -153,14 +153,14 @@ def test_files_that_disagree_or_are_damaged_are_named(client, folder, damage):
 
 def test_a_file_that_workers_do_not_see(client, folder, monkeypatch):
     """As if it were on a disk of this machine alone: it is there until this process has looked at it."""
-    path, look = max(folder.iterdir()), parts.Asked.of
+    path, look = max(folder.iterdir()), parts.ColumnsToRead.of
 
     def look_and_hide(files, reading):
         asked = look(files, reading)
         path.rename(path.with_suffix(".hidden"))
         return asked
 
-    monkeypatch.setattr(parts.Asked, "of", look_and_hide)
+    monkeypatch.setattr(parts.ColumnsToRead, "of", look_and_hide)
     with pytest.raises(
         FileError, match=rf"{path}: the worker tcp://[\d.:]+ has no such file; all workers must see"
     ):

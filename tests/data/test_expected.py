@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import f2sl
 import naive_em
+from f2sl._deadline import TimeUp
 from f2sl.data.mixed import expected as em
 from f2sl.data.mixed.engine import MixedEngine
 from f2sl.data.mixed.expected import DIGITS, WIDE, _fill_in, of_rows
@@ -258,3 +259,55 @@ def test_a_note_says_that_the_steps_ran_out(monkeypatch, with_states):
     assert not any(note.startswith(told) for note in f2sl.learn(frame, stability=0).notes_)
     monkeypatch.setattr(em, "WORK", 0.0)
     assert any(note.startswith(told) for note in f2sl.learn(frame, stability=0).notes_)
+
+
+@pytest.mark.parametrize("isolated", [1, 2])
+def test_a_variable_that_may_have_no_edges_does_not_matter_to_the_others(isolated):
+    columns = mixed_columns(7, 300)
+    missing = drawn_missing(7, columns, 0.3)
+    others = np.arange(5) != isolated
+    kinds = np.array(mixed_table(columns).kinds)
+    without = mixed_table(
+        [columns[v] for v in np.flatnonzero(others)], kinds[others], missing=missing[others]
+    )
+    with MixedEngine(mixed_table(columns, missing=missing), 1) as engine:
+        engine.isolated = ~others
+        found = engine.embedded
+    used = others[np.repeat(np.arange(5), np.diff(found.start))]
+    expected = embedded(without).correlations
+    assert found.correlations[np.ix_(used, used)] == pytest.approx(expected, abs=10.0**-DIGITS)
+    assert not found.correlations[np.ix_(used, ~used)].any()
+
+
+@pytest.mark.parametrize("with_states", [False, True])
+def test_a_column_without_allowed_edges_changes_nothing(with_states):
+    columns, missing = numbers_with_missing(3)
+    frame = {f"c{i}": np.where(missing[i], np.nan, column) for i, column in enumerate(columns)}
+    if with_states:
+        frame["discrete"] = np.where(columns[0] > 0, "high", "low")
+    knowledge = f2sl.Knowledge(
+        forbidden=[("apart", name) for name in frame] + [(name, "apart") for name in frame]
+    )
+    noise = np.random.default_rng(4).normal(size=400)
+    found = []
+    for apart in (noise, np.where(missing[1], np.nan, columns.sum(axis=0) + 0.01 * noise)):
+        model = f2sl.learn({**frame, "apart": apart}, knowledge=knowledge, transform="none", stability=0)
+        found.append((model.graph_.directed_edges, model.graph_.undirected_edges))
+        assert not model.graph_.adjacent("apart")
+    assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("steps", [0, 1])
+def test_at_the_time_limit_the_steps_made_so_far_serve(monkeypatch, steps):
+    columns, missing = numbers_with_missing(6, 1000)
+    step, left = em._step, iter(range(steps))
+
+    def until_time_is_up(*of_step):
+        if next(left, None) is None:
+            raise TimeUp
+        return step(*of_step)
+
+    monkeypatch.setattr(em, "_step", until_time_is_up)
+    found = of_numbers(columns, missing)
+    _, covariance = naive_em.steps_from(*naive_em.of_pairs(columns, missing), columns, missing, steps)
+    assert found == pytest.approx(naive_em.correlations(covariance), abs=1e-3)

@@ -564,3 +564,20 @@ def test_what_is_claimed_is_refused_to_others_on_windows_too(tmp_path, monkeypat
         for path in (tmp_path, tmp_path / "results.lock"):
             with claimed(path, "no"), pytest.raises(FileError, match=r"^no$"), claimed(path, "no"):
                 pass
+
+
+def test_json_keeps_which_arrows_of_a_dag_may_point_either_way(tmp_path):
+    cpdag = PDAG([*"abcef"], [("a", "c"), ("b", "c")], [("e", "f")])
+    cpdag.weak = frozenset({("a", "c")})
+    dag = cpdag.to_dag()
+    [arrow] = dag.either_way
+    assert set(arrow) == {"e", "f"}
+    path = tmp_path / "graph.json"
+    dag.weak = cpdag.weak
+    dag.save(path)
+    found = load_graph(path)
+    assert (found, found.weak, found.either_way) == (dag, cpdag.weak, dag.either_way)
+    assert not found.to_cpdag().either_way
+    path.write_text(path.read_text().replace('"either_way":[["e","f"]]', '"either_way":[["f","e"]]'))
+    with pytest.raises(FileError, match='"either_way" holds'):
+        load_graph(path)

@@ -15,6 +15,7 @@ from f2sl.learners import fit, stability
 from f2sl.learners.resample import Resampling, gathered
 from f2sl.learners.stability import MOST_COLUMNS, MOST_ROWS, sampled
 from f2sl.view.drawing import drawing
+from f2sl.view.page import page_data
 from interrupting import ThirdStep
 from marks import compiled_only
 
@@ -43,10 +44,33 @@ def test_an_arrow_is_weak_if_a_replicate_lacks_it():
     assert cpdag.weak == set(cpdag.directed_edges) - stable
     assert {("x", "z"), ("y", "z")} <= stable
     assert cpdag.weak  # of the other collider
+    assert model.weakly_decided_ == dict.fromkeys(cpdag.weak, "not found again from resampled rows")
+    told = model.explain("c", "b", frame)
+    assert told.edge == "b -> c"
+    assert told.of_kind("weak")[0].text == (
+        "this direction is only weakly decided: not found again from resampled rows"
+    )
+    assert not model.explain("x", "z").of_kind("weak")
+    page = page_data(model)
+    weak = {
+        (page["nodes"][edge["a"]]["n"], page["nodes"][edge["b"]]["n"]): edge.get("w")
+        for edge in page["edges"]
+    }
+    assert {arrow for arrow, number in weak.items() if number} == cpdag.weak
+    assert page["weak"] == ["not found again from resampled rows"]
+    assert page_data(cpdag)["weak"] == ["not found again from resampled rows, or not checked"]
     # The graph itself is that without the check.
     unchecked = f2sl.BOSS(stability=0).fit(frame)
     assert unchecked.graph_ == cpdag
     assert not unchecked.graph_.weak
+
+
+def test_an_arrow_is_weak_if_no_test_confirms_it(monkeypatch):
+    frame = colliders(200)
+    monkeypatch.setattr(stability, "standing", lambda *graph: set())
+    why = f2sl.BOSS(stability=5).fit(frame).weakly_decided_
+    assert why["x", "z"] == "no v-structure it follows from passes a test that also sees curved relations"
+    assert why["b", "c"] == "not found again from resampled rows"
 
 
 def test_strong_colliders_are_decided_by_every_learner_by_a_score():
@@ -104,6 +128,7 @@ def test_large_tables_are_checked_only_on_request():
     model = f2sl.BOSS(knowledge=known).fit(frame)
     assert ("v2", "v0") in model.graph_.directed_edges
     assert model.graph_.weak == set(model.graph_.directed_edges) - {("v1", "v0")}
+    assert set(model.weakly_decided_.values()) == {"not checked with resampled rows"}
     assert any("columns or states; stability=8 checks them" in note for note in model.notes_)
     assert "directions" in f2sl.BOSS(stability=1).fit(frame).timings_
 

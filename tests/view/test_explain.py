@@ -481,7 +481,7 @@ def test_parents_grown_among_all_numbers_are_explained_by_their_score(learner):
 
     for (a, b), found in explain_all(model, pairs_of(model), f2sl.open_table(data)).items():
         kinds = {reason.kind for reason in found.reasons}
-        assert kinds <= ({"strength", "score", "direction"} if found.edge else {"score", "separated"})
+        assert kinds <= ({"strength", "score", "direction", "weak"} if found.edge else {"score", "separated"})
         if found.edge:
             u, v = (a, b) if (a, b) in model.graph_.directed_edges else (b, a)
             parents = model.graph_.parents(v)

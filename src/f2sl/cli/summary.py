@@ -200,7 +200,13 @@ class Learned:
         return lines
 
     def _notes(self) -> list[str]:
-        return [*self.learner.notes_, *([] if self.truth is None else notes_on(self.truth))]
+        from f2sl.graph.formats import WITHOUT_WEAK
+
+        notes = [*self.learner.notes_, *([] if self.truth is None else notes_on(self.truth))]
+        if self.graph.weak and self.out is not None and self.out.suffix.lower() in WITHOUT_WEAK:
+            lost = "does not keep which directions are only weakly decided, as .json and most others do"
+            notes.append(Note("weakly-decided", f"{self.out.suffix} {lost}"))
+        return notes
 
     def _either_way(self) -> list[tuple[str, str]] | None:
         """Return the directed edges of one DAG that the data do not direct; None if no DAG is shown."""

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from f2sl._arrays import Floats, Integers
+from f2sl._arrays import Floats, Integers, Mask
 from f2sl._memory import LEAST_MEMORY, available_bytes
 from f2sl._threads import Threads
 from f2sl.data.engines import FoundPairs
@@ -118,6 +118,8 @@ class Moments:
         """Conversion of a table's columns to whole numbers; None without a table."""
         self.sums = self.squares = np.empty(0)
         """Sums of the whole numbers, and of their squares about the mean."""
+        self.isolated: Mask = np.zeros(len(variances), np.bool_)
+        """Variables that may have no edges, and so do not matter to the matrix of the others."""
         self.names = tuple(map(str, range(len(variances)))) if names is None else tuple(names)
 
     @classmethod
@@ -187,7 +189,9 @@ class Moments:
 
         assert self.scaling is not None
         everyone, none = np.arange(self.n_variables), np.empty(0, np.int64)
-        return Layout(self.scaling, none, everyone, none, everyone, none, everyone, NO_HATS, none)
+        return Layout(
+            self.scaling, none, everyone, none, everyone, none, everyone, NO_HATS, none, self.isolated
+        )
 
     def search_pairs(
         self,

@@ -84,7 +84,7 @@ class Prepared:
     ends: Ends
     notes: tuple[Note, ...]
     n_rows: int
-    asked: Asked
+    asked: ColumnsToRead
 
     def converted(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Block]:
         """Yield the kept rows of each batch: codes and numbers side by side."""
@@ -113,7 +113,7 @@ def read_streamed(
     `memory` is the number of bytes that reading, and later work with the table, may use. It determines how
     many rows are held at a time by default.
     """
-    asked = Asked.of(files, reading)
+    asked = ColumnsToRead.of(files, reading)
     fitting = int(memory * SHARE_OF_BLOCK / (BYTES_OF_CELL * max(1, len(asked.columns))))
     rows = rows_per_block or max(SMALLEST_BLOCK, min(LARGEST_BLOCK, fitting // 64 * 64))
     found: list[Scanned] = []
@@ -136,7 +136,7 @@ def read_streamed(
 
 
 @dataclass(frozen=True)
-class Asked:
+class ColumnsToRead:
     """Columns to read from the parts of a table, and the column of weights.
 
     `positions` has the one that each column of the table, with a name in `names`, is made of; `parts` has the
@@ -153,7 +153,7 @@ class Asked:
     na: tuple[str, ...]
 
     @classmethod
-    def of(cls, files: Sequence[DataFile], reading: Reading) -> Asked:
+    def of(cls, files: Sequence[DataFile], reading: Reading) -> ColumnsToRead:
         """Return the columns that all files have; refuse files with other columns."""
         agreement = Agreement()
         for file in files:
@@ -161,7 +161,7 @@ class Asked:
         return cls.of_names(agreement.names, reading)
 
     @classmethod
-    def of_names(cls, own: Sequence[str], reading: Reading) -> Asked:
+    def of_names(cls, own: Sequence[str], reading: Reading) -> ColumnsToRead:
         """Choose among columns with these names."""
         chosen, names, parts, wrong = chosen_columns(own, reading)
         read = {index: i for i, index in enumerate(dict.fromkeys(chosen))}
@@ -212,7 +212,7 @@ class Asked:
                 yield cast(list[RawColumn], columns), n_kept
 
 
-def scan_file(file: DataFile, rows: int, asked: Asked) -> tuple[Scanned, Scan]:
+def scan_file(file: DataFile, rows: int, asked: ColumnsToRead) -> tuple[Scanned, Scan]:
     """Find the distinct values of a file."""
     stamp = _stamp(file)
     names = own_names(file)
@@ -241,7 +241,7 @@ class Scan:
     """
 
     digests: list[Digest]
-    asked: Asked
+    asked: ColumnsToRead
     na_found: set[str] = field(default_factory=set)
     n_read: int = 0
     n_rows: int = 0
@@ -290,7 +290,7 @@ def _complete(columns: Sequence[RawColumn | Refused]) -> Mask | None:
 
 def prepare(
     scan: Scan,
-    asked: Asked,
+    asked: ColumnsToRead,
     schemas: Sequence[tuple[Path, pa.Schema]],
     read_column: Callable[[int], Iterable[RawColumn]],
     reading: Reading,
@@ -363,7 +363,7 @@ def column_of_file(one: Scanned, i: int, asked: Asked) -> Iterator[RawColumn]:
     return column_of(one.batches(with_weights), 0, alone)
 
 
-def column_of(batches: Iterable[pa.RecordBatch], i: int, asked: Asked) -> Iterator[RawColumn]:
+def column_of(batches: Iterable[pa.RecordBatch], i: int, asked: ColumnsToRead) -> Iterator[RawColumn]:
     """Yield one column of each batch, with the kept rows."""
     return (columns[i] for columns, _ in asked.kept_rows(batches))
 

@@ -7,11 +7,11 @@ depends only on the two numbers of states, so it is the same throughout a tile.
 
 Tiles are made when they are asked for: 100,000 variables have 300,000 of them.
 
-    Triangle   all pairs
-      Block    the pairs of two numbers of states; one way of counting, one size of tiles
-        stripe the tiles of a block beside each other
-          tile a row (top, bottom, left, right) of places, int64; bottom and right are not included
-    Piece      tiles that one thread counts in one go
+    Triangle     all pairs
+      PairBlock  the pairs of two numbers of states; one way of counting, one size of tiles
+        stripe   the tiles of a block beside each other
+          tile   a row (top, bottom, left, right) of places, int64; bottom and right are not included
+    Piece        tiles that one thread counts in one go
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Block:
+class PairBlock:
     """Pairs of one range of places with another, or with itself, in tiles of `height` and `width`.
 
     `cost` is an estimate of the nanoseconds that a pair takes, counted by `method`.
@@ -102,7 +102,7 @@ class Triangle:
     """
 
     order: Integers
-    blocks: tuple[Block, ...]
+    blocks: tuple[PairBlock, ...]
 
     @property
     def work(self) -> float:
@@ -189,7 +189,7 @@ def cut_triangle(
                 width = plane_columns(k_column)
                 height = CELLS_PER_TILE // (width * (k_row - 1) * (k_column - 1))
                 height = max(1, min(LARGEST_HEIGHT, height))
-            blocks.append(Block(rows, columns, height, width, method, cost))
+            blocks.append(PairBlock(rows, columns, height, width, method, cost))
     # Blocks that are counted in the same way come together: pieces are fewer.
     return Triangle(order, tuple(sorted(blocks, key=lambda block: block.method)))
 

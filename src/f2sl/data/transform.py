@@ -306,19 +306,17 @@ def _better_as_scores(table: Table, shapes: Mapping[int, _Shape]) -> list[int]:
         sums.append(float(now.sum()))
         found.append((float(then.sum()), mixed) if then.sum() > now.sum() else (sums[-1], used))
     better = int(round(sums[1] - sums[0], DECIMALS) > BETTER * len(doubtful))
-    (total, best), other = found[better], found[1 - better]
+    bent: list[tuple[float, Integers]] = []
     by_lack = sorted(doubtful, key=lambda k: -round(shapes[order[k]].lack, DECIMALS))
-    bent: tuple[float, Integers] = -math.inf, as_values
-    for count in sorted({round(2.0 ** (step / 2)) for step in range(2 * len(doubtful).bit_length())}):
+    for count in sorted({round(math.sqrt(2.0) ** step) for step in range(2 * len(doubtful).bit_length())}):
         used = as_values.copy()
         used[by_lack[:count]] = as_scores[by_lack[:count]]
         if count < len(doubtful):
-            bent = max(
-                bent, (float(explained(used[: len(order)], numbers, used).sum()), used), key=itemgetter(0)
-            )
-    for candidate_total, candidate in (other, bent):
-        if round(candidate_total - total, DECIMALS) > MUCH_BETTER * len(doubtful):
-            total, best = candidate_total, candidate
+            bent.append((float(explained(used[: len(order)], numbers, used).sum()), used))
+    total, best = found[better]
+    for now_total, now_best in (found[1 - better], *sorted(bent, key=itemgetter(0))[-1:]):
+        if round(now_total - total, DECIMALS) > MUCH_BETTER * len(doubtful):
+            total, best = now_total, now_best
     return sorted(order[k] for k in doubtful if best[k] != k)
 
 

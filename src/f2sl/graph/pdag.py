@@ -86,8 +86,10 @@ class PDAG:
         The kind of each column that the graph was learned from, or the intervals it was cut into; JSON files
         keep it.
     weak : frozenset of (str, str)
-        Arrows that are only weakly decided: a learner did not find them again from resampled rows. All files
-        but CSV and model strings keep them.
+        Arrows that are only weakly decided: a learner did not find them again from resampled rows, or a test
+        did not confirm them, or they were not checked. All files but CSV and model strings keep them.
+    either_way : frozenset of (str, str)
+        Arrows of a DAG that may point the other way in the graph that it stands for. JSON files keep them.
     learned_by : mapping or None
         Name of the learner, its options and options of reading that differ from the defaults, and the number
         of rows: enough to learn the graph again from the same table. JSON files keep it.
@@ -114,6 +116,7 @@ class PDAG:
     read_as: Mapping[str, str | tuple[str, ...]] | None = None
     learned_by: Mapping[str, Any] | None = None
     weak: frozenset[tuple[str, str]] = frozenset()
+    either_way: frozenset[tuple[str, str]] = frozenset()
     dag: DAG | None = None
 
     def __init__(
@@ -472,6 +475,8 @@ class PDAG:
         """Copy from another graph how it was learned."""
         self.knowledge, self.read_as, self.learned_by = other.knowledge, other.read_as, other.learned_by
         self.weak = other.weak.intersection(self.directed_edges) if other.weak else other.weak
+        if other.either_way and type(self) is type(other):
+            self.either_way = other.either_way.intersection(self.directed_edges)
         return self
 
     def to_dag(self) -> DAG:
@@ -481,9 +486,11 @@ class PDAG:
         """
         from f2sl.graph.extension import consistent_extension
 
-        if self.dag is None or (self.knowledge and self.knowledge.check(self.dag)):
-            return consistent_extension(self)
-        return self.dag
+        dag = self.dag
+        if dag is None or (self.knowledge and self.knowledge.check(dag)):
+            dag = consistent_extension(self)
+        dag.either_way = frozenset(dag.directed_edges).difference(self.directed_edges)
+        return dag
 
     def to_cpdag(self, knowledge: Knowledge | None = None) -> PDAG:
         """Return the CPDAG of the equivalence class of :meth:`to_dag`.

@@ -45,8 +45,10 @@ class StructureLearner(Estimator):
     graph_ : PDAG
         Learned graph over the columns' names, with the directions that the data decide. Of a DAG with the
         best score this is the CPDAG: directed where all DAGs with the same independences that obey the
-        knowledge agree. Its `weak` has the arrows that are only weakly decided: not found again from
-        resampled rows. If the method decides all directions, it is a DAG.
+        knowledge agree. Its `weak` has the arrows that are only weakly decided. If the method decides all
+        directions, it is a DAG.
+    weakly_decided_ : dict of (str, str) to str
+        Why each of these is; only of a DAG with the best score whose directions were to be checked.
     dag_ : DAG
         One DAG of `graph_`: that with the best score, or ``graph_.to_dag()``.
     adjacency_matrix_ : ndarray of uint8
@@ -216,6 +218,7 @@ class StructureLearner(Estimator):
         self.feature_names_in_ = np.array(table.names, dtype=object)
         self.transformed_ = tuple(column.name for column in table.columns if column.is_scores)
         self.graph_: PDAG
+        self.weakly_decided_: dict[tuple[str, str], str]
         self.skeleton_: PDAG
 
     def _learn(self, fit: Fit) -> PDAG:

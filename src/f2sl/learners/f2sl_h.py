@@ -395,11 +395,11 @@ class F2SLh(StructureLearner):
         """Climb from the usable edges of the graph of the tests, and from no edge."""
         from f2sl.learners.local_to_global import orient_by_score
         from f2sl.search.admissible import Admissible
-        from f2sl.search.hill_climbing import Families
+        from f2sl.search.hill_climbing import FamilyScorer
 
         arrows = start.directed_array
         usable = arrows[skeleton.adjacent(arrows[:, 0], arrows[:, 1])]
-        families: Families = score
+        families: FamilyScorer = score
         if self.max_parents is not None:
             families = Admissible(score, self.max_parents)
             # Required parents come first, so that they are among those that stay.

@@ -258,6 +258,8 @@ def _learned(learner: StructureLearner, fit: Fit, own: ExitStack) -> tuple[PDAG,
         with limited(None if learner._watches_time else deadline):
             with fit.timed("prepare"):
                 fit.engine = own.enter_context(learner._open(fit))
+                if fit.constraints and hasattr(fit.engine, "isolated"):
+                    fit.engine.isolated = fit.constraints.isolated()
             graph = learner._learn(fit)
     except Interrupted as error:
         interrupt, graph = error, error.finished

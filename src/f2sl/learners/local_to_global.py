@@ -32,7 +32,7 @@ from f2sl.stats.scores.base import Score
 from f2sl.stats.tests.base import CITest
 
 if TYPE_CHECKING:
-    from f2sl.search.hill_climbing import Climbed, Families
+    from f2sl.search.hill_climbing import Climbed, FamilyScorer
 
 
 class ByTests(Estimator):
@@ -101,7 +101,7 @@ class ByScore(Estimator):
 def orient_by_score(
     skeleton: Skeleton,
     names: tuple[str, ...],
-    score: Families,
+    score: FamilyScorer,
     *,
     edge_log_prior: float,
     tabu_length: int,

@@ -52,6 +52,9 @@ MOST_ROWS = 10_000
 """Rows that tables are drawn from, and have: of larger tables, evenly spaced rows."""
 UNCHECKED = "the directions were not checked, so all are called weakly decided"
 """Note on a check of directions that stopped early."""
+NOT_REPEATED, NOT_CHECKED = "not found again from resampled rows", "not checked with resampled rows"
+NOT_CONFIRMED = "no v-structure it follows from passes a test that also sees curved relations"
+"""Why an arrow is only weakly decided."""
 
 
 def takes_long(table: Table, one_matrix: bool = False) -> bool:
@@ -76,11 +79,13 @@ def takes_long(table: Table, one_matrix: bool = False) -> bool:
 def mark_weakly_decided(learner: StructureLearner, fit: Fit, cpdag: PDAG) -> Interrupted | None:
     """Set `weak` of a CPDAG and of its DAG to the arrows that are not found again; return any interrupt.
 
-    If the check is not made, or stops early, all arrows in question are weakly decided, and a note says so.
+    The learner gets `weakly_decided_`, which says why they are. If the check is not made, or stops early, all
+    arrows in question are weakly decided, and a note says so.
     """
     names = np.array(cpdag.nodes, object)
     questioned = names[in_question(cpdag, fit.constraints)].tolist()
-    weak, interrupt = frozenset((a, b) for a, b in questioned), None
+    weak: dict[tuple[str, str], str] = dict.fromkeys(((a, b) for a, b in questioned), NOT_CHECKED)
+    interrupt = None
     if fit.complete and weak:
         replicates: int | None = learner.stability  # type: ignore[attr-defined]
         try:
@@ -104,7 +109,8 @@ def mark_weakly_decided(learner: StructureLearner, fit: Fit, cpdag: PDAG) -> Int
             fit.notes.append(fit.deadline.note)
     for graph in (cpdag, cpdag.dag):
         if graph is not None:
-            graph.weak = weak
+            graph.weak = frozenset(weak)
+    learner.weakly_decided_ = weak
     return interrupt
 
 
@@ -115,8 +121,10 @@ def weakly_decided(
     rules: Constraints,
     replicates: int,
     again: SearchAgain | None = None,
-) -> frozenset[tuple[str, str]]:
-    """Return the arrows of a CPDAG that some replicate lacks, or that follow from no tested collider.
+) -> dict[tuple[str, str], str]:
+    """Return the arrows of a CPDAG that are weakly decided, with the reason of each.
+
+    A replicate lacks them, or they follow from no tested collider.
 
     Parameters
     ----------
@@ -151,10 +159,14 @@ def weakly_decided(
             if found.any():
                 found &= np.isin(left, _edges(resampling, sample, number, again))
             advance(1.0 / replicates)
+        repeated = found.copy()
         if found.any():
             firm = standing(sample, cpdag, {(u, v) for u, v in known.tolist()})
             found &= [(u, v) in firm for u, v in arrows.tolist()]
-    return frozenset((a, b) for a, b in names[arrows[~found]].tolist())
+    return {
+        (a, b): NOT_CONFIRMED if again_found else NOT_REPEATED
+        for (a, b), again_found in zip(names[arrows[~found]].tolist(), repeated[~found].tolist(), strict=True)
+    }
 
 
 def in_question(cpdag: PDAG, rules: Constraints) -> Integers:

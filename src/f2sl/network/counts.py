@@ -60,7 +60,7 @@ def table_of(
         yield table
 
 
-class Families:
+class NetworkRows:
     """Rows of a table, in terms of a network's variables and their states.
 
     Parameters
@@ -80,7 +80,7 @@ class Families:
     Examples
     --------
     >>> with table_of({"b": ["u", "u", "v"], "a": ["x", "y", "y"]}, "discrete") as table:
-    ...     families = Families(table, ["a", "b"], {"a": ("y", "x"), "b": ("u", "v")})
+    ...     families = NetworkRows(table, ["a", "b"], {"a": ("y", "x"), "b": ("u", "v")})
     >>> families.count([0, 1]).tolist()
     [[1, 1], [1, 0]]
     >>> families.configurations([0]).tolist()

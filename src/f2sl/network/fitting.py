@@ -16,7 +16,7 @@ from f2sl.data.table import Table
 from f2sl.errors import DataError, shown_list
 from f2sl.graph import DAG, PDAG
 from f2sl.network.checks import Equation, check_dag, check_edges, check_nodes, check_size, checked_states
-from f2sl.network.counts import Families, columns_of, table_of
+from f2sl.network.counts import NetworkRows, columns_of, table_of
 
 if TYPE_CHECKING:
     from f2sl.network.bayesian_network import BayesianNetwork
@@ -46,7 +46,7 @@ def fit(
             if table.kinds[column] == DISCRETE
         }
         check_edges(graph, [name for name in names if name not in listed])
-        families = Families(table, names, listed)
+        families = NetworkRows(table, names, listed)
         tables, equations = {}, {}
         n_rows: list[int] = []
         too_few: list[str] = []
@@ -109,7 +109,12 @@ def dag_of_network(graph: PDAG, table: Table) -> DAG:
     aliases = table.merged
     nodes = [name for name in dag.nodes if name not in aliases]
     edges = [(a, b) for a, b in dag.directed_edges if a not in aliases and b not in aliases]
-    return DAG(nodes, edges)
+    chosen = DAG(nodes, edges)
+    chosen.weak = graph.weak.intersection(edges)
+    chosen.either_way = frozenset(edges).difference(graph.directed_edges) | graph.either_way.intersection(
+        edges
+    )
+    return chosen
 
 
 def fit_learned(graph: PDAG, table: Table, equivalent_sample_size: float = 1) -> BayesianNetwork:
@@ -172,7 +177,7 @@ def log_likelihood(network: BayesianNetwork, data: Any) -> float:
     wanted = kinds[0] if len(set(kinds)) == 1 else dict(zip(names, kinds, strict=True))
     total = 0.0
     with table_of(data, wanted) as table, np.errstate(divide="ignore"):
-        families = Families(table, names, network.states)
+        families = NetworkRows(table, names, network.states)
         for child, parents in network._families:
             if kinds[child] == CONTINUOUS:
                 total += _log_density(families, child, parents, network.equations[names[child]])
@@ -183,7 +188,7 @@ def log_likelihood(network: BayesianNetwork, data: Any) -> float:
     return total
 
 
-def _log_density(families: Families, child: int, parents: list[int], equation: Equation) -> float:
+def _log_density(families: NetworkRows, child: int, parents: list[int], equation: Equation) -> float:
     of_states, of_numbers = families.split(parents)
     row = families.configurations(of_states)
     intercepts, coefficients, variances = equation.by_configuration()

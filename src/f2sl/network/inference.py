@@ -31,6 +31,7 @@ from f2sl._arrays import Floats, Integers
 from f2sl._extensions import imported
 from f2sl._notes import Note, Use
 from f2sl._options import refuse
+from f2sl.data.names import listing
 from f2sl.errors import DataError, OptionError, shown, shown_list, unknown_name
 from f2sl.graph import DAG
 from f2sl.network.counts import placed_code
@@ -120,7 +121,9 @@ def notes_on_do(network: BayesianNetwork, names: Iterable[str], evidence: Any, d
     """Return a note for each intervention without a directed path to a queried variable.
 
     An intervention matters only through its descendants. If neither the variable nor the evidence is a
-    descendant, the answer is the same without it; through evidence among the descendants it may matter.
+    descendant, the answer is the same without it; through evidence among the descendants it may matter. A
+    further note names the uncertain directions that the answers rest on: of edges of the variables that are
+    set, and of paths from these to the queried ones.
 
     Examples
     --------
@@ -128,7 +131,7 @@ def notes_on_do(network: BayesianNetwork, names: Iterable[str], evidence: Any, d
     >>> notes_on_do(f2sl.load_network("asia"), ["lung"], {}, {"xray": "yes"})
     ["no directed path from 'xray' to 'lung': setting 'xray' changes nothing"]
     """
-    notes = []
+    notes, names = [], list(names)
     for cause in do:
         reached = set(network.graph.descendants(cause))
         through = [repr(name) for name in evidence if name in reached]
@@ -142,6 +145,21 @@ def notes_on_do(network: BayesianNetwork, names: Iterable[str], evidence: Any, d
             for name in names
             if name not in reached
         ]
+    graph, after, before = network.graph, set[str](do), set[str](names)
+    for name in [*do]:
+        after.update(graph.descendants(name))
+    for name in [*before]:
+        before.update(graph.ancestors(name))
+    rests = after & before
+    used = [(a, b) for a, b in graph.directed_edges if a in do or b in do or (a in rests and b in rests)]
+    for arrows, what in (
+        (graph.weak, "that are only weakly decided"),
+        (graph.either_way - graph.weak, "that the data do not decide"),
+    ):
+        found = [f"{a} -> {b}" for a, b in used if (a, b) in arrows]
+        if found:
+            text = f"an intervention is only as sure as its directions, and it rests on some {what}: "
+            notes.append(Note("weakly-decided", text + listing(found)))
     return notes
 
 

@@ -38,7 +38,7 @@ TABU_LENGTH, MAX_STALL = 100, 15
 """Number of recent graphs not to return to, and of steps without improvement, by default."""
 
 
-class Families(Protocol):
+class FamilyScorer(Protocol):
     """Object that scores families, such as :class:`~f2sl.stats.scores.base.FamilyScores`.
 
     It may also have the method `gains` of :class:`~f2sl.stats.scores.tables.BDeuOfPlanes`.
@@ -62,7 +62,7 @@ class Climbed:
 
 
 def hill_climb(
-    family_score: Families,
+    family_score: FamilyScorer,
     n: int,
     edges: Integers,
     *,
@@ -79,7 +79,7 @@ def hill_climb(
 
     Parameters
     ----------
-    family_score : Families
+    family_score : FamilyScorer
         Scores of families.
     n : int
         Number of variables.
@@ -189,7 +189,7 @@ class _State:
 
     def __init__(
         self,
-        family_score: Families,
+        family_score: FamilyScorer,
         n: int,
         edges: Integers,
         edge_log_prior: float,

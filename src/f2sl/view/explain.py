@@ -13,6 +13,7 @@ redundancy       the stronger neighbor that came nearest to replacing it (FCBF)
 test             the weakest test that it survived
 score            the loss in log score without it, or with it reversed
 direction        what directed it: knowledge, a v-structure, a rule, the score, or nothing but the names
+weak             why this direction is only weakly decided
 ===============  ========================================================================================
 
 A missing edge has ``knowledge``, ``relevance``, ``redundancy``, ``separated``, ``inconclusive``, ``symmetry``
@@ -214,6 +215,9 @@ class Explainer:
             by, other = (a, b) if b in self.near[a] else (b, a)
             yield Reason("symmetry", f"only {by} names {other}, which is enough", {"named_by": by})
         yield self._direction(a, b)
+        if (a, b) in self.model.graph_.weak:
+            why = self.model.weakly_decided_[a, b]
+            yield Reason("weak", f"this direction is only weakly decided: {why}")
 
     def _weakest_test(self, u: int, v: int) -> Iterator[Reason]:
         """Find the weakest of the tests that an edge has survived among the neighbors it ended up with."""

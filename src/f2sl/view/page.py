@@ -42,6 +42,8 @@ SAMPLED = 10_000
 """Rows drawn from a network to show how its variables are distributed."""
 MOST_ROWS = 400
 """Rows of the largest table of probabilities that the page holds."""
+WEAK = "not found again from resampled rows, or not checked"
+"""Why a direction is only weakly decided, where the learner is not there to say it."""
 MOST_PAIRS = 50_000
 """Separating sets that the page holds at most."""
 BARS = 24
@@ -175,6 +177,8 @@ def page_data(
 ) -> dict[str, Any]:
     """Return the data of the page's script; variables are numbers, in the order of the graph's nodes."""
     graph = graph_of(what if graph is None else graph)
+    reasons = getattr(what, "weakly_decided_", {})
+    weak = {arrow: reasons.get(arrow, WEAK) for arrow in graph.weak}
     true_graph = None if truth is None else graph_of(truth)
     drawn = drawing(graph, true_graph)
     number = {name: i for i, name in enumerate(graph.nodes)}
@@ -208,7 +212,8 @@ def page_data(
         "unit": _unit(what),
         "directions": _directions(what),
         "nodes": _nodes(drawn, number, network, known),
-        "edges": _edges(what, graph, drawn, number, sure),
+        "edges": _edges(what, graph, drawn, number, sure, weak),
+        "weak": sorted(set(weak.values())),
         "confidence": {key: _rounded(value) for key, value in sure.items()},
         "separating": _separating(what, number),
         "explanations": {key: _reasons(text) for key, text in _by_pair(explanations, number).items()},
@@ -265,7 +270,12 @@ def _directions(what: Any) -> str:
 
 
 def _edges(
-    what: Any, graph: PDAG, drawn: Drawing, number: Mapping[str, int], confidence: Mapping[str, float]
+    what: Any,
+    graph: PDAG,
+    drawn: Drawing,
+    number: Mapping[str, int],
+    confidence: Mapping[str, float],
+    weak: Mapping[tuple[str, str], str],
 ) -> list[dict[str, Any]]:
     reversible = set()
     if isinstance(graph, DAG):
@@ -274,7 +284,12 @@ def _edges(
     for a, c, b in getattr(what, "v_structures_", []):
         forks.setdefault((a, c), []).append(number[b])
         forks.setdefault((b, c), []).append(number[a])
-    return [_edge(edge, drawn, number, reversible, forks, confidence) for edge in drawn.edges]
+    entries = [_edge(edge, drawn, number, reversible, forks, confidence) for edge in drawn.edges]
+    texts = sorted(set(weak.values()))
+    for edge, entry in zip(drawn.edges, entries, strict=True):
+        if edge.weak:
+            entry["w"] = 1 + texts.index(weak[edge.a, edge.b])
+    return entries
 
 
 def _edge(
@@ -287,8 +302,9 @@ def _edge(
 ) -> dict[str, Any]:
     """Describe an edge by short keys, since there may be thousands.
 
-    They are a and b for its ends, d directed, s strength, c confidence, k status, w weakly decided,
-    r reversible, v the other parents in its v-structures, p the gaps through which it passes layers.
+    They are a and b for its ends, d directed, s strength, c confidence, k status, w if weakly
+    decided the number of the reason from 1, r reversible, v the other parents in its v-structures, p the gaps
+    through which it passes layers.
     """
     entry: dict[str, Any] = {"a": number[edge.a], "b": number[edge.b], "d": int(edge.directed)}
     if edge.strength is not None:
@@ -298,8 +314,6 @@ def _edge(
         entry["c"] = _rounded(confidence[key])
     if edge.status:
         entry["k"] = edge.status
-    if edge.weak:
-        entry["w"] = 1
     if edge.status != "missing" and frozenset((edge.a, edge.b)) in reversible:
         entry["r"] = 1
     if edge.directed and (edge.a, edge.b) in forks:

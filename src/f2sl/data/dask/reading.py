@@ -21,7 +21,16 @@ from f2sl.data.dask.runtime import Cluster, Held
 from f2sl.data.dask.table import DaskTable
 from f2sl.data.formats import DataFile
 from f2sl.data.names import Reading, column_names
-from f2sl.data.reading import Asked, Prepared, Scan, Scanned, column_of, column_of_file, prepare, scan_file
+from f2sl.data.reading import (
+    ColumnsToRead,
+    Prepared,
+    Scan,
+    Scanned,
+    column_of,
+    column_of_file,
+    prepare,
+    scan_file,
+)
 from f2sl.data.table import Block
 from f2sl.data.values import RawColumn
 from f2sl.errors import DataError, FileError
@@ -35,13 +44,13 @@ Begin = Callable[..., Any]
 
 def read_files(files: Sequence[DataFile], reading: Reading, cluster: Cluster, memory: int) -> DaskTable:
     """Read files on a cluster; each file becomes a block of rows."""
-    return _held(list(files), cluster.submit, Asked.of(files, reading), cluster, memory, reading)
+    return _held(list(files), cluster.submit, ColumnsToRead.of(files, reading), cluster, memory, reading)
 
 
 def read_frame(frame: Any, reading: Reading, cluster: Cluster, memory: int) -> DaskTable:
     """Read a Dask DataFrame, whose partitions become blocks of rows."""
     own = list(column_names(frame.columns))
-    asked = Asked.of_names(own, reading)
+    asked = ColumnsToRead.of_names(own, reading)
     if len(asked.columns) < len(own):
         left = set(asked.columns)
         frame = frame[[label for label, name in zip(frame.columns, own, strict=True) if name in left]]
@@ -54,7 +63,7 @@ def read_frame(frame: Any, reading: Reading, cluster: Cluster, memory: int) -> D
 
 
 def _held(
-    given: list[Any], begin: Begin, asked: Asked, cluster: Cluster, memory: int, reading: Reading
+    given: list[Any], begin: Begin, asked: ColumnsToRead, cluster: Cluster, memory: int, reading: Reading
 ) -> DaskTable:
     """Choose states from the values found in each part of a table, and make a block of each part."""
     scan = asked.nothing
@@ -116,7 +125,7 @@ def _of_partition(function: Callable[..., Any], number: int, frame: Any, *argume
     return function(_Partition(number, frame), *arguments)
 
 
-def _scan(part: DataFile | _Partition, asked: Asked) -> tuple[Scanned | None, Path, pa.Schema, Scan]:
+def _scan(part: DataFile | _Partition, asked: ColumnsToRead) -> tuple[Scanned | None, Path, pa.Schema, Scan]:
     """Return what the second pass reads, if it is not the same, and place, schema and values of a part."""
     if isinstance(part, DataFile):
         _check_seen(part.location)
@@ -146,7 +155,7 @@ def _convert(part: Scanned | _Partition, prepared: Prepared) -> Block:
     return Block(np.concatenate(codes, axis=1), np.concatenate(numbers, axis=1))
 
 
-def _column(part: Scanned | _Partition, i: int, asked: Asked) -> list[RawColumn]:
+def _column(part: Scanned | _Partition, i: int, asked: ColumnsToRead) -> list[RawColumn]:
     if isinstance(part, Scanned):
         return list(column_of_file(part, i, asked))
     return list(column_of([part.batch()], i, asked))

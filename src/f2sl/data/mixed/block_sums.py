@@ -26,7 +26,7 @@ beyond the last cell are counted in it."""
 
 
 @dataclass(frozen=True)
-class Asked:
+class MixedBatch:
     """Batch of queries by the places of columns: members that are discrete, continuous, and both in order.
 
     `missing_states` and `missing_numbers` are the columns that limit the samples of each query, `numeric`
@@ -83,7 +83,7 @@ def summed(
     coarse: NDArray[np.int32],
     fine: NDArray[np.int32],
     cardinalities: Integers,
-    asked: Asked,
+    asked: MixedBatch,
     first: Integers,
 ) -> Integers:
     """Sum up the numbers of each query in each configuration of its states."""
@@ -118,7 +118,7 @@ def summed_columns(
     coarse: NDArray[np.int32],
     fine: NDArray[np.int32],
     cardinalities: Integers,
-    asked: Asked,
+    asked: MixedBatch,
     first: Integers,
     whole: Whole = UNKNOWN,
 ) -> Integers:
@@ -151,7 +151,7 @@ def sums_of_block(
     function: Summing,
     scaling: Scaling,
     cardinalities: Integers,
-    asked: Asked,
+    asked: MixedBatch,
     first: Integers,
     block: Block,
 ) -> tuple[Integers]:

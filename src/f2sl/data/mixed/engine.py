@@ -133,6 +133,8 @@ class MixedEngine:
         self.moments = Moments.of_table(table.select(self.numbers.tolist()), n_jobs)
         self.counts: CountingEngine = table.select(self.states.tolist()).counting_engine(n_jobs)
         self.threads = self.moments.threads
+        self.isolated: Mask = np.zeros(len(self.cardinalities), np.bool_)
+        """Variables that may have no edges, and so do not matter to the matrix of the others."""
         self._opened: list[Any] = [self.moments, self.counts]
         self._shared = SharedSums(self.cardinalities, self.missing, self.n_rows)
 
@@ -295,7 +297,7 @@ class MixedEngine:
         indicators[used] = np.flatnonzero(~self.is_number[columns])
         of_hats = np.setdiff1d(np.flatnonzero(self.is_number[columns]), numbers)
         kinds = self._local_cardinalities, numbers, indicators, columns, self.states, self.numbers
-        return Layout(self._scaling, *kinds, hats, of_hats)
+        return Layout(self._scaling, *kinds, hats, of_hats, self.isolated)
 
     @cached_property
     def embedded(self) -> Embedded:
@@ -565,7 +567,7 @@ class MixedEngine:
         wanted = own & ~numbers, own & numbers, own, is_missing & ~numbers, is_missing & numbers
         parts = [_kept(everyone, chosen) for chosen in wanted]
         local = [Queries(position[part.variables], part.start) for part in parts]
-        asked = block_sums.Asked(self.is_number[parts[2].variables], *local)
+        asked = block_sums.MixedBatch(self.is_number[parts[2].variables], *local)
         if isinstance(self._table, MemoryTable):
             return function(codes, *halves, cardinalities, asked, first)
         scaling = self._scaling.part(self.position[used[1]])

@@ -27,6 +27,7 @@ References
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -34,7 +35,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from f2sl._arrays import Floats, Integers
+from f2sl._arrays import Floats, Integers, Mask
+from f2sl._deadline import TimeUp, checkpoint
 from f2sl._notes import Note
 from f2sl._progress import stage
 from f2sl._threads import one_blas_thread
@@ -107,7 +109,8 @@ class Layout:
 
     numbers : (n_numbers,) embedded column of each number; indicators : (all states,) that of each state, -1
     for none; owner : (columns,) variable of each; states, of_numbers : variables of both kinds; hats :
-    further columns of some numbers (`basis.py`), and of_hats : where these are.
+    further columns of some numbers (`basis.py`), and of_hats : where these are; isolated : variables that
+    may have no edges, which must not matter to others, so that their columns are constant.
     """
 
     scaling: Scaling
@@ -119,6 +122,12 @@ class Layout:
     of_numbers: Integers
     hats: Hats
     of_hats: Integers
+    isolated: Mask
+
+    @property
+    def n_used(self) -> int:
+        """Number of columns of variables that may have edges."""
+        return int(np.count_nonzero(~self.isolated[self.owner]))
 
     def rows(self, block: Block, a: int, b: int) -> tuple[Floats, Floats, NDArray[np.bool_]]:
         """Return both halves of some rows' columns, (rows, columns), and what is missing, (rows, variables).
@@ -143,6 +152,9 @@ class Layout:
             hats[missing[:, self.owner[self.of_hats]]] = 0.0
             coarse[:, self.of_hats] = np.rint(hats)
             fine[:, self.of_hats] = np.rint((hats - coarse[:, self.of_hats]) * unit)
+        if self.isolated.any():
+            missing[:, self.isolated] = False
+            coarse[:, self.isolated[self.owner]] = fine[:, self.isolated[self.owner]] = 0.0
         return coarse, fine, missing
 
 
@@ -176,7 +188,7 @@ def _observed(layout: Layout, block: Block) -> tuple[Floats, ...]:
 
 def _steps(layout: Layout, n_rows: int, groups: Floats) -> int:
     """Return the most steps, by the work of each; it does not depend on how rows are divided into blocks."""
-    c, (rows, columns) = len(layout.owner), groups[:, groups[0] > 0]
+    c, (rows, columns) = layout.n_used, groups[:, groups[0] > 0]
     lacks = columns / rows
     inverses = np.where(lacks > WIDE, lacks**3 / 16, lacks**3 / 2)  # a library multiplies faster
     each = inverses.sum() + (columns * (c + lacks)).sum() + n_rows * c * c / 8 + c**3
@@ -197,6 +209,7 @@ def _completed(
     left_open = np.zeros((c, c), np.int64)
     at_once, scale = max(1, VALUES_AT_ONCE // c), 2.0**layout.scaling.coarse_bits
     for a in range(0, rows, at_once):
+        checkpoint()
         coarse, fine, missing = layout.rows(block, a, min(a + at_once, rows))
         if precision is not None:
             values = (coarse + fine / layout.scaling.coarse_unit) / scale
@@ -230,6 +243,7 @@ def _fill_in(
         return
     with one_blas_thread(of_scipy=True):
         for k in np.flatnonzero(wide):
+            checkpoint()
             lacks = np.flatnonzero(missing[order[begin[k]]][owner])
             inverse = _inverse(precision[np.ix_(lacks, lacks)])
             one = begin[k : k + 1], end[k : k + 1]
@@ -237,32 +251,38 @@ def _fill_in(
 
 
 def expected(layout: Layout, n_rows: int, add_up: AddUp) -> Embedded:
-    """Return the correlations of all columns, and how many samples have both variables of each pair."""
-    c, scale = len(layout.owner), 2.0**layout.scaling.coarse_bits
-    pairs, sums, products, groups = add_up(partial(_observed, layout))
-    weight = np.sqrt(pairs[np.ix_(layout.owner, layout.owner)])
+    """Return the correlations of all columns, and how many samples have both variables of each pair.
+
+    At the time limit EM ends with the steps that it has made: enough to find a graph, if not the best one.
+    """
+    scale = 2.0**layout.scaling.coarse_bits
     with one_blas_thread(), stage("filling in missing values") as advance:
-        safe = _of_pairs(layout.owner, pairs, sums, products, scale)
+        pairs, sums, products, groups = add_up(partial(_observed, layout))
+        weight = np.sqrt(pairs[np.ix_(layout.owner, layout.owner)])
+        found = safe = _of_pairs(layout.owner, pairs, sums, products, scale)
         path, longest = [safe], math.inf
-        steps, step, ridge = _steps(layout, n_rows, groups), 0, _ridge(c, n_rows)
-        while step < steps:
-            last, (mean, covariance) = step == steps - 1, path[-1]
-            found = _step(layout, n_rows, add_up, mean, _precision(covariance, ridge), last)
-            changes = np.abs(_correlations(found[1]) - _correlations(covariance)) * weight
-            step += 1
-            if changes.max() < NEAR and 2 < step < steps:  # the first steps may be short and far from the end
-                steps = step + 1  # once more, with all digits
-            path.append(found)
-            if len(path) == 3:
-                safe, path = found, [_leap(path, ridge) if step + 1 < steps else found]
-            elif (length := float(np.linalg.norm(changes))) > longest:
-                path, longest = [safe], math.inf  # the leap led away
-            else:
-                longest = length
-            advance(1.0 / steps)
+        steps, step, change = _steps(layout, n_rows, groups), 0, math.inf
+        ridge = _ridge(layout.n_used, n_rows)
+        with suppress(TimeUp):
+            while step < steps:
+                checkpoint()
+                last, (mean, covariance) = step == steps - 1, path[-1]
+                found = _step(layout, n_rows, add_up, mean, _precision(covariance, ridge), last)
+                changes = np.abs(_correlations(found[1]) - _correlations(covariance)) * weight
+                step, change = step + 1, float(changes.max())
+                if change < NEAR and 2 < step < steps:  # the first steps may be short and far from the end
+                    steps = step + 1  # once more, with all digits
+                path.append(found)
+                if len(path) == 3:
+                    safe, path = found, [_leap(path, ridge) if step + 1 < steps else found]
+                elif (length := float(np.linalg.norm(changes))) > longest:
+                    path, longest = [safe], math.inf  # the leap led away
+                else:
+                    longest = length
+                advance(1.0 / steps)
     start = np.searchsorted(layout.owner, np.arange(len(pairs) + 1))
     correlations = _rounded(_correlations(found[1]))
-    return Embedded(correlations, start, pairs.astype(np.int64), *found, float(changes.max()))
+    return Embedded(correlations, start, pairs.astype(np.int64), *found, change)
 
 
 def _of_pairs(owner: Integers, pairs: Floats, sums: Floats, products: Floats, scale: float) -> Fit:
@@ -280,7 +300,7 @@ def _of_pairs(owner: Integers, pairs: Floats, sums: Floats, products: Floats, sc
     np.fill_diagonal(found, 1.0)
     values, vectors = np.linalg.eigh(found)
     found = _correlations((vectors * np.maximum(values, LEAST_EIGENVALUE)) @ vectors.T)
-    spread = np.sqrt(np.maximum(np.diag(variances), TINY))
+    spread = np.sqrt(np.where(np.diag(variances) > TINY, np.diag(variances), 0.0))
     return np.diag(means).copy(), found * np.outer(spread, spread)
 
 
@@ -296,9 +316,10 @@ def _leap(path: list[Fit], ridge: float) -> Fit:
     first, bend = middle - begin, end - 2.0 * middle + begin
     length = float(np.linalg.norm(first)) / max(float(np.linalg.norm(bend)), TINY)
     variances = np.diag(end[1:])
+    varies = variances > 0.0
     while length > SHORTEST:
         there = begin + 2.0 * length * first + length**2 * bend
-        change = np.diag(there[1:]) / variances
+        change = np.diag(there[1:])[varies] / variances[varies]
         if change.min() > 0.5 and change.max() < 2.0 and _is_positive(there[1:], ridge):
             mean, covariance = scale[0] * there[0], scale[1:] * there[1:]
             return mean, covariance
@@ -319,12 +340,12 @@ def of_rows(layout: Layout, table: MemoryTable, of_all: Embedded, steps: int) ->
 
     A column that does not vary is not correlated.
     """
-    n_rows, c, mean, covariance = table.n_rows, len(layout.owner), of_all.mean, of_all.covariance
+    n_rows, mean, covariance = table.n_rows, of_all.mean, of_all.covariance
     if mean is None or covariance is None:
         return of_complete(layout, n_rows, table.add_up)
     with one_blas_thread():
         for left in range(steps - 1, -1, -1):
-            precision = _precision(covariance, _ridge(c, n_rows))
+            precision = _precision(covariance, _ridge(layout.n_used, n_rows))
             mean, covariance = _step(layout, n_rows, table.add_up, mean, precision, left == 0)
         return _rounded(_correlations(covariance))
 

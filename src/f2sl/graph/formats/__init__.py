@@ -60,6 +60,8 @@ FORMATS: dict[str, Format | str] = {
     ".modelstring": "modelstring_file",
 }
 """Formats by suffix; those of the package are named by a module, imported on first use."""
+WITHOUT_WEAK = ".csv", ".modelstring"
+"""Formats of the package that do not keep which directions are only weakly decided."""
 
 
 def add_format(suffix: str, write: Callable[[PDAG], Iterator[str]], read: Callable[[bytes], PDAG]) -> None:

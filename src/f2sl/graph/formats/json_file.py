@@ -4,9 +4,10 @@
 "directed":[["a","b"]],"undirected":[["b","c"]],"weights":null,"dag":[["a","b"],["b","c"]]}``
 
 ``weights`` is null or an object with the lists ``directed`` and ``undirected``, in the order of the edges,
-with null for an edge without a weight. Five keys are optional. ``dag`` lists the edges of one DAG of a PDAG,
+with null for an edge without a weight. Six keys are optional. ``dag`` lists the edges of one DAG of a PDAG,
 that with the best score or that of ``to_dag()``, unless the PDAG has no consistent extension. ``weak`` lists
-the directed edges that are only weakly decided. ``knowledge`` holds the knowledge about edges that the graph
+the directed edges that are only weakly decided, ``either_way`` those of a DAG that the learned graph does not
+direct. ``knowledge`` holds the knowledge about edges that the graph
 was learned with (see :mod:`f2sl.knowledge.files`). ``read_as`` holds the kind of each column or, if it was
 cut, its intervals. ``learned_by`` names the learner (``algorithm``) and holds its ``options`` and those of
 ``reading`` that differ from the defaults, and the number of ``rows``.
@@ -64,6 +65,8 @@ def write(graph: PDAG, form: str = FORMAT, more: Mapping[str, Any] | None = None
         yield f',"dag":{_compact(dag.directed_edges)}'
     if graph.weak:
         yield f',"weak":{_compact(sorted(graph.weak))}'
+    if graph.either_way:
+        yield f',"either_way":{_compact(sorted(graph.either_way))}'
     if graph.knowledge:
         yield f',"knowledge":{_compact(graph.knowledge.as_dict())}'
     if graph.read_as:
@@ -140,12 +143,20 @@ def read(content: bytes) -> PDAG:
     graph = as_class(PDAG(nodes, directed, undirected, weights=weights), str(given.get("kind", "")))
     graph.knowledge, graph.read_as = knowledge_of(given), read_as_of(given)
     graph.learned_by = learned_by_of(given)
-    graph.weak = frozenset(_edges(_list_of(given, "weak"), "weak"))
-    if strangers := sorted(graph.weak.difference(directed)):
-        raise FormatError(f'"weak" holds {list(strangers[0])!r}, which is none of the directed edges')
+    graph.weak, graph.either_way = (arrows_of(given, key, directed) for key in ("weak", "either_way"))
     if "dag" in given:
         graph.dag = _dag_of(graph, _edges(_list_of(given, "dag"), "dag"))
     return graph
+
+
+def arrows_of(
+    given: Mapping[str, Any], key: str, directed: Iterable[tuple[str, str]]
+) -> frozenset[tuple[str, str]]:
+    """Return the directed edges that a file lists under a key; none without it."""
+    found = frozenset(_edges(_list_of(given, key), key))
+    if strangers := sorted(found.difference(directed)):
+        raise FormatError(f'"{key}" holds {list(strangers[0])!r}, which is none of the directed edges')
+    return found
 
 
 def _dag_of(graph: PDAG, edges: list[tuple[str, str]]) -> DAG:
@@ -314,7 +325,7 @@ def _refuse(constant: str) -> NoReturn:
     raise FormatError(f"the number {constant} is not finite")
 
 
-def _list_of(given: dict[str, Any], key: str) -> list[Any]:
+def _list_of(given: Mapping[str, Any], key: str) -> list[Any]:
     found = given.get(key, [])
     if not isinstance(found, list):
         raise FormatError(f'"{key}" is not a list')

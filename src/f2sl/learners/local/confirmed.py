@@ -34,7 +34,7 @@ from f2sl.data.engines import Engine
 from f2sl.learners.local.base import LocalLearner, Neighborhood, Neighborhoods
 from f2sl.learners.local.fcbf import redundancy_margin, relevance_graph
 from f2sl.learners.local.lockstep import answer_all
-from f2sl.learners.local.subset_search import Asked, separations_of_all
+from f2sl.learners.local.subset_search import SubsetQuestions, separations_of_all
 from f2sl.stats.answers import INDEPENDENT, IndependenceTest
 from f2sl.stats.choose import check_choice, make_test, measure_unit, significant_pairs
 from f2sl.stats.measures.base import Measure
@@ -144,7 +144,9 @@ class ConfirmedFCBF(LocalLearner):
                 left = sets.where(separating & stays)
                 members = np.zeros((n, MOST_SEPARATING), np.int64)
                 members[left.owners, np.arange(len(left.members)) - left.start[left.owners]] = left.members
-                asked = Asked(targets, owners[tried], sets.members[tried], members, np.diff(left.start))
+                asked = SubsetQuestions(
+                    targets, owners[tried], sets.members[tried], members, np.diff(left.start)
+                )
                 known = np.zeros(len(asked.others))
                 search = separations_of_all(
                     test, asked, self.clean_up, smallest=1, fixed=nothing, known=known

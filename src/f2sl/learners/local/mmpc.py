@@ -21,7 +21,7 @@ from f2sl._options import any_of, option
 from f2sl.learners.local.base import LocalLearner, Neighborhood, Neighborhoods
 from f2sl.learners.local.lockstep import QUESTIONS_PER_BATCH, Questions, Search, knowing
 from f2sl.learners.local.separating_sets import Collected
-from f2sl.learners.local.subset_search import Asked, drop_in_turn, separations_of_all
+from f2sl.learners.local.subset_search import SubsetQuestions, drop_in_turn, separations_of_all
 from f2sl.stats.answers import DEPENDENT, INDEPENDENT, IndependenceTest
 from f2sl.stats.choose import check_choice
 from f2sl.stats.tests.base import CITest
@@ -77,7 +77,7 @@ class MMPC(LocalLearner):
             others = np.ones(len(left), np.bool_)
             others[best] = False
             # Only sets with the newest member are new; those without it were asked about before.
-            asked = Asked(
+            asked = SubsetQuestions(
                 targets[active],
                 np.searchsorted(active, owner[others]),
                 left[others],
@@ -144,7 +144,7 @@ class MMPC(LocalLearner):
         """
         there = np.arange(members.shape[1]) < n_members[:, None]
         owner, joined = there.nonzero()
-        asked = Asked(targets, owner, members[there], members, n_members)
+        asked = SubsetQuestions(targets, owner, members[there], members, n_members)
         nothing = np.empty((len(targets), 0), np.int64)
         found = yield from separations_of_all(
             test,

@@ -208,7 +208,7 @@ def marginal_strengths(
     return others[chosen], strengths[chosen], dict.fromkeys(others[apart].tolist(), ())
 
 
-class Asked(NamedTuple):
+class SubsetQuestions(NamedTuple):
     """Targets, the other variables that each asks about, and the members of which sets are made.
 
     Entry p of `others` belongs to the target ``targets[owner[p]]``; `owner` is ascending. Row t of `members`
@@ -223,7 +223,7 @@ class Asked(NamedTuple):
 
 
 class SeparationsOfAll(NamedTuple):
-    """Result of a search through subsets for many targets, by the places of `Asked.others`.
+    """Result of a search through subsets for many targets, by the places of `SubsetQuestions.others`.
 
     `found` has places and sets, one a row, in the order in which they were found.
     """
@@ -240,7 +240,7 @@ class SeparationsOfAll(NamedTuple):
 
 def separations_of_all(
     test: IndependenceTest,
-    asked: Asked,
+    asked: SubsetQuestions,
     largest: int | None,
     *,
     fixed: Integers,

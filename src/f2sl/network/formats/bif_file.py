@@ -45,7 +45,7 @@ from typing import NoReturn
 from f2sl.errors import shortened, shown
 from f2sl.graph.formats.common import is_number, quoted
 from f2sl.network.bayesian_network import BayesianNetwork
-from f2sl.network.formats.draft import Block, Draft, Entry, Variable
+from f2sl.network.formats.draft import Draft, NumberRow, ProbabilityBlock, Variable
 
 _SIGNS = frozenset("{}[]();") | {""}
 
@@ -209,13 +209,13 @@ class Parser(Draft):
         if not names:
             self._fail("a probability block without a variable", offset)
         child = names[0][0]
-        block = Block(offset, names)
+        block = ProbabilityBlock(offset, names)
         self.add_block(child, block)
         self._expect("{", f"after the variables of the probability block of {shown(child)}")
         while not self._accept("}"):
             self._read_entry(block, child)
 
-    def _read_entry(self, block: Block, child: str) -> None:
+    def _read_entry(self, block: ProbabilityBlock, child: str) -> None:
         offset = self._at
         keyword = self._texts[offset].lower()
         if keyword == "property":
@@ -223,12 +223,12 @@ class Parser(Draft):
         elif keyword == "(":
             self._at += 1
             labels = [label for label, _ in self._take_list(")", "a state")]
-            block.rows.append(Entry(offset, self._read_numbers(child), labels))
+            block.rows.append(NumberRow(offset, self._read_numbers(child), labels))
         elif keyword in ("table", "default"):
             if getattr(block, keyword) is not None:
                 self._fail(f"a second '{keyword}' for {shown(child)}")
             self._at += 1
-            setattr(block, keyword, Entry(offset, self._read_numbers(child)))
+            setattr(block, keyword, NumberRow(offset, self._read_numbers(child)))
         else:
             self._missing(f"'table', 'default', a row or '}}' in the probability block of {shown(child)}")
 

@@ -33,7 +33,7 @@ class Variable:
 
 
 @dataclass
-class Entry:
+class NumberRow:
     """Numbers of a block, and where they begin; `labels` are the states of a row."""
 
     offset: int
@@ -50,7 +50,7 @@ class Normal(NamedTuple):
 
 
 @dataclass
-class Block:
+class ProbabilityBlock:
     """Probabilities of a variable as in the file; `names` are those of the child and its parents.
 
     In a `table` the child's state changes slowest, or with `child_last` fastest; `normals` are of a number.
@@ -58,9 +58,9 @@ class Block:
 
     offset: int
     names: list[tuple[str, int]]
-    table: Entry | None = None
-    default: Entry | None = None
-    rows: list[Entry] = field(default_factory=list)
+    table: NumberRow | None = None
+    default: NumberRow | None = None
+    rows: list[NumberRow] = field(default_factory=list)
     child_last: bool = False
     normals: list[Normal] = field(default_factory=list)
 
@@ -72,7 +72,7 @@ class Draft:
     --------
     >>> draft = Draft()
     >>> draft.add_variable("coin", [("heads", 1), ("tails", 1)], 1)
-    >>> draft.add_block("coin", Block(2, [("coin", 2)], Entry(2, [0.5, 0.5])))
+    >>> draft.add_block("coin", ProbabilityBlock(2, [("coin", 2)], NumberRow(2, [0.5, 0.5])))
     >>> draft.network().tables["coin"].tolist()
     [0.5, 0.5]
     """
@@ -80,7 +80,7 @@ class Draft:
     def __init__(self) -> None:
         self.name: str | None = None
         self.variables: dict[str, Variable] = {}
-        self.blocks: dict[str, Block] = {}
+        self.blocks: dict[str, ProbabilityBlock] = {}
         self.cells_with_default = 0
 
     def line(self, offset: int) -> int:
@@ -117,7 +117,7 @@ class Draft:
             self.fail(f"variable {shown(name)} has no states", offset)
         return positions
 
-    def add_block(self, child: str, block: Block) -> None:
+    def add_block(self, child: str, block: ProbabilityBlock) -> None:
         """Add the probabilities of a variable."""
         if child in self.blocks:
             first = self.line(self.blocks[child].offset)
@@ -156,7 +156,7 @@ class Draft:
             raise FormatError(error.note) from None
         return network if states else GaussianNetwork._of(network)
 
-    def _equation(self, child: str, block: Block) -> Equation:
+    def _equation(self, child: str, block: ProbabilityBlock) -> Equation:
         """Return the equation of a number: an axis for each parent that has states."""
         parents = [name for name, _ in block.names[1:]]
         shape = [len(self.variables[name].states) for name in parents if self.variables[name].states]
@@ -178,7 +178,7 @@ class Draft:
             np.reshape([normal.variance for normal in block.normals], shape),
         )
 
-    def _check_names(self, child: str, block: Block) -> None:
+    def _check_names(self, child: str, block: ProbabilityBlock) -> None:
         met: set[str] = set()
         for position, (name, offset) in enumerate(block.names):
             if name not in self.variables:
@@ -203,7 +203,7 @@ class Draft:
             self.fail(f"the parents form a cycle: {' -> '.join([*named, way[0]])}", offset)
         return DAG(names, [(names[a], names[b]) for a, b in edges])
 
-    def _table(self, child: str, block: Block) -> FloatArray:
+    def _table(self, child: str, block: ProbabilityBlock) -> FloatArray:
         """Return the table of a variable: one axis for each parent, then the child's."""
         states = [self.variables[name].states for name, _ in block.names[1:]]
         shape = [len(of_parent) for of_parent in states]
@@ -216,7 +216,9 @@ class Draft:
         table.setflags(write=False)
         return table
 
-    def _fill(self, child: str, block: Block, states: list[dict[str, int]], table: FloatArray) -> None:
+    def _fill(
+        self, child: str, block: ProbabilityBlock, states: list[dict[str, int]], table: FloatArray
+    ) -> None:
         """Return a block's rows and default as a table, one configuration a row."""
         rows, size = table.shape
         if block.default is not None:
@@ -238,7 +240,7 @@ class Draft:
             self.fail(f"variable {shown(child)} has no probabilities {given}", block.offset)
         self._check_sums(child, table, block)
 
-    def _check_size(self, child: str, shape: list[int], block: Block) -> None:
+    def _check_size(self, child: str, shape: list[int], block: ProbabilityBlock) -> None:
         try:
             check_size(child, shape)
         except DataError as error:
@@ -251,7 +253,9 @@ class Draft:
             problem = f"the tables with a default have more than {MOST_CELLS:,} cells together"
             self.fail(problem, block.offset)
 
-    def _whole_table(self, child: str, block: Block, entry: Entry, shape: list[int], size: int) -> FloatArray:
+    def _whole_table(
+        self, child: str, block: ProbabilityBlock, entry: NumberRow, shape: list[int], size: int
+    ) -> FloatArray:
         for other in (*block.rows[:1], *filter(None, [block.default])):
             self.fail(f"both a table and single rows for {shown(child)}", other.offset)
         cells = prod(shape) * size
@@ -269,7 +273,9 @@ class Draft:
         table.setflags(write=False)
         return table
 
-    def _row_number(self, child: str, entry: Entry, block: Block, states: list[dict[str, int]]) -> int:
+    def _row_number(
+        self, child: str, entry: NumberRow, block: ProbabilityBlock, states: list[dict[str, int]]
+    ) -> int:
         if len(entry.labels) != len(states):
             self.fail(
                 f"a row of {shown(child)} names {len(entry.labels)} states, "
@@ -284,14 +290,14 @@ class Draft:
             number = number * len(of_parent) + of_parent[label]
         return number
 
-    def _check_row(self, child: str, entry: Entry, size: int) -> None:
+    def _check_row(self, child: str, entry: NumberRow, size: int) -> None:
         if len(entry.numbers) != size:
             self.fail(
                 f"{shown(child)} has {size} states, but {len(entry.numbers)} probabilities are given",
                 entry.offset,
             )
 
-    def _check_sums(self, child: str, table: FloatArray, block: Block) -> None:
+    def _check_sums(self, child: str, table: FloatArray, block: ProbabilityBlock) -> None:
         """Raise an error for numbers that are not distributions; the entry is located only then."""
         sums = table.sum(axis=1)
         with np.errstate(invalid="ignore"):

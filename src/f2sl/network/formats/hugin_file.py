@@ -24,7 +24,7 @@ from f2sl.errors import shown
 from f2sl.graph.formats.common import FormatError, decoded, quoted
 from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.formats.bif_file import unquoted
-from f2sl.network.formats.draft import Block, Draft, Entry, Normal, identifiers
+from f2sl.network.formats.draft import Draft, Normal, NumberRow, ProbabilityBlock, identifiers
 
 _TOKEN = re.compile(
     r"""(?: \s++ | %[^\n]*+ )*+
@@ -232,12 +232,12 @@ class _Reader:
         child = listed[0][0]
         if data is None:
             raise FormatError(f"the potential of {shown(child)} has no data", line)
-        block = Block(line, listed, child_last=True)
+        block = ProbabilityBlock(line, listed, child_last=True)
         variable = self.draft.variables.get(child)
         if variable is not None and not variable.states:
             block.normals = list(self.normals(child, data))
         else:
-            block.table = Entry(line, self.numbers(child, data))
+            block.table = NumberRow(line, self.numbers(child, data))
         self.draft.add_block(child, block)
 
     def numbers(self, child: str, data: list[tuple[str, int]]) -> list[float]:

@@ -21,7 +21,7 @@ from typing import Any
 from f2sl.errors import F2SLError, shown
 from f2sl.graph import DAG
 from f2sl.graph.formats.common import FormatError
-from f2sl.graph.formats.json_file import NETWORK, families_of, parsed
+from f2sl.graph.formats.json_file import NETWORK, arrows_of, families_of, parsed
 from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.checks import Equation
 from f2sl.network.gaussian import GaussianNetwork
@@ -50,7 +50,10 @@ def write(network: BayesianNetwork) -> str:
             parts = network.equations[name]._asdict()
             entry |= {part: array.tolist() for part, array in parts.items()}
         entries.append(_text(entry))
-    head = f'{{"format":"{NETWORK}","version":1,"name":{_text(network.name)},"variables":[\n'
+    graph = network.graph
+    doubts = {"weak": sorted(graph.weak), "either_way": sorted(graph.either_way)}
+    more = "".join(f"{_text(key)}:{_text(arrows)}," for key, arrows in doubts.items() if arrows)
+    head = f'{{"format":"{NETWORK}","version":1,"name":{_text(network.name)},{more}"variables":[\n'
     return head + ",\n".join(entries) + "\n]}\n"
 
 
@@ -79,6 +82,8 @@ def read(content: bytes) -> BayesianNetwork:
             raise FormatError(f"variable {shown(name)} needs name, parents and {needed}, and nothing else")
     try:
         graph = DAG([name for name, _ in families], [(p, name) for name, listed in families for p in listed])
+        edges = graph.directed_edges
+        graph.weak, graph.either_way = (arrows_of(given, key, edges) for key in ("weak", "either_way"))
         network = BayesianNetwork(
             graph,
             states,

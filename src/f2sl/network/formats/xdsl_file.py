@@ -23,7 +23,7 @@ from f2sl.errors import shown, unknown_name
 from f2sl.graph.formats.common import FormatError
 from f2sl.graph.formats.xml import Element, as_text, parse
 from f2sl.network.bayesian_network import BayesianNetwork
-from f2sl.network.formats.draft import Block, Draft, Entry, identifiers
+from f2sl.network.formats.draft import Draft, NumberRow, ProbabilityBlock, identifiers
 
 
 def write(network: BayesianNetwork) -> Iterator[str]:
@@ -102,17 +102,19 @@ def read(content: bytes) -> BayesianNetwork:
         parents = node.first("parents")
         line = node.line if parents is None else parents.line
         given = [] if parents is None else [(names.get(one, one), line) for one in parents.text.split()]
-        draft.add_block(name, Block(node.line, [(name, node.line), *given], _entry(node), child_last=True))
+        draft.add_block(
+            name, ProbabilityBlock(node.line, [(name, node.line), *given], _entry(node), child_last=True)
+        )
     return draft.network()
 
 
-def _entry(node: Element) -> Entry:
+def _entry(node: Element) -> NumberRow:
     tag = "probabilities" if node.tag == "cpt" else "resultingstates"
     element = node.first(tag)
     if element is None:
         raise FormatError(f"the node {shown(node.named())} has no <{tag}>", node.line)
     if node.tag == "cpt":
-        return Entry(element.line, element.numbers())
+        return NumberRow(element.line, element.numbers())
     states = [state.named() for state in node.all("state")]
     certain: list[float] = []
     for state in element.text.split():
@@ -120,7 +122,7 @@ def _entry(node: Element) -> Entry:
             problem = unknown_name(f"state of {shown(node.named())}", state, states)
             raise FormatError(problem, element.line)
         certain += [float(state == one) for one in states]
-    return Entry(element.line, certain)
+    return NumberRow(element.line, certain)
 
 
 def _aside(node: Element) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from f2sl.graph.formats.common import FormatError
 from f2sl.graph.formats.xml import Element, as_text, name_of, parse
 from f2sl.network.bayesian_network import BayesianNetwork
-from f2sl.network.formats.draft import Block, Draft, Entry
+from f2sl.network.formats.draft import Draft, NumberRow, ProbabilityBlock
 
 # Without the document type that the definition of the format has: pyAgrum cannot read it.
 _HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<BIF VERSION="0.3">\n<NETWORK>\n'
@@ -78,8 +78,8 @@ def read(content: bytes) -> BayesianNetwork:
         if table is None:
             draft.fail(f"the definition of {child!r} has no <TABLE>", definition.line)
         names = [(name_of(one.text), one.line) for one in definition.all("for", "given")]
-        entry = Entry(table.line, table.numbers())
-        draft.add_block(child, Block(definition.line, names, entry, child_last=True))
+        entry = NumberRow(table.line, table.numbers())
+        draft.add_block(child, ProbabilityBlock(definition.line, names, entry, child_last=True))
     return draft.network()
 
 

@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from f2sl._arrays import Floats, Integers
-from f2sl._deadline import Deadline
+from f2sl._deadline import Deadline, limited
 from f2sl.constraints import Constraints
 from f2sl.data.engines import Engine
 from f2sl.stats.scores.base import Score
@@ -172,7 +172,10 @@ def search_growing(
         "deadline": deadline,
     }
     if gaussian and (engine.counts is not None or cast("Moments", engine.moments).any_missing):
-        problem = of_blocks(cast("MixedEngine | AvailableMoments", engine), edge_cost, max_parents, rules)
+        known = cast("MixedEngine | AvailableMoments", engine)
+        with limited(deadline):  # EM ends early, with a matrix to search on
+            _ = known.embedded
+        problem = of_blocks(known, edge_cost, max_parents, rules)
         found = search_numbers(problem, orders, **options)
         if found.complete and engine.counts is not None:
             from f2sl.search.growing.refuted import without_refuted

@@ -31,7 +31,7 @@ from f2sl.search.growing.state import (
     NOW,
     REQUIRED,
     SCORE,
-    Families,
+    FamilyCopies,
     Problem,
     Wide,
     Workspace,
@@ -41,7 +41,13 @@ from f2sl.search.orders._kernels import draw
 
 @plain_inner
 def _change(
-    u: int, dropped: int, added: int, families: Families, problem: Problem, workspace: Workspace, wide: Wide
+    u: int,
+    dropped: int,
+    added: int,
+    families: FamilyCopies,
+    problem: Problem,
+    workspace: Workspace,
+    wide: Wide,
 ) -> float:
     """Drop the parent of u with one number, or add one, and settle; return the gain in score."""
     k, parents = families.n_parents[NOW, u], families.parents[NOW, u]
@@ -62,7 +68,7 @@ def _change(
 
 
 @plain_inner
-def _keep(source: int, target: int, u: int, families: Families, workspace: Workspace, wide: Wide) -> None:
+def _keep(source: int, target: int, u: int, families: FamilyCopies, workspace: Workspace, wide: Wide) -> None:
     """Copy a family unless there is a copy already."""
     if not workspace.marked[target, u]:
         workspace.marked[target, u] = True
@@ -88,7 +94,7 @@ def _keep_order(source: int, target: int, workspace: Workspace) -> None:
 
 
 @plain_inner
-def _return_to(copy: int, families: Families, workspace: Workspace, wide: Wide) -> None:
+def _return_to(copy: int, families: FamilyCopies, workspace: Workspace, wide: Wide) -> None:
     """Restore all families and the order from the copies."""
     for i in range(workspace.n_listed[copy]):
         copy_family(copy, NOW, workspace.listed[copy, i], families, wide)
@@ -98,7 +104,7 @@ def _return_to(copy: int, families: Families, workspace: Workspace, wide: Wide) 
 
 @plain_inner
 def _walk(
-    v: int, back: bool, most: int, families: Families, problem: Problem, workspace: Workspace, wide: Wide
+    v: int, back: bool, most: int, families: FamilyCopies, problem: Problem, workspace: Workspace, wide: Wide
 ) -> tuple[float, float, int]:
     """Move v past the variables before it (`back`) or behind it, one by one, at most `most`.
 
@@ -141,7 +147,7 @@ def _enqueue(v: int, workspace: Workspace) -> None:
 
 
 @plain_inner
-def _accept(families: Families, workspace: Workspace, wide: Wide) -> None:
+def _accept(families: FamilyCopies, workspace: Workspace, wide: Wide) -> None:
     """Accept the move: enqueue the changed variables and their parents, and keep their former families."""
     for i in range(workspace.n_listed[BEFORE]):
         u = workspace.listed[BEFORE, i]
@@ -154,7 +160,7 @@ def _accept(families: Families, workspace: Workspace, wide: Wide) -> None:
 
 
 @plain_inner
-def _insert(v: int, families: Families, problem: Problem, workspace: Workspace, wide: Wide) -> float:
+def _insert(v: int, families: FamilyCopies, problem: Problem, workspace: Workspace, wide: Wide) -> float:
     """Move v to the place where the score is best, if that gains; return the gain."""
     n = workspace.order.shape[1]
     _keep_order(NOW, BEFORE, workspace)
@@ -173,7 +179,7 @@ def _insert(v: int, families: Families, problem: Problem, workspace: Workspace, 
 
 
 @plain_inner
-def _climb(at_once: int, families: Families, problem: Problem, workspace: Workspace, wide: Wide) -> float:
+def _climb(at_once: int, families: FamilyCopies, problem: Problem, workspace: Workspace, wide: Wide) -> float:
     """Move each variable in the queue to its best place, until the queue is empty; return the gain.
 
     Returns as well after `at_once` variables; the next call goes on.
@@ -191,7 +197,7 @@ def _climb(at_once: int, families: Families, problem: Problem, workspace: Worksp
 
 
 @plain_inner
-def _fit_all(families: Families, problem: Problem, workspace: Workspace, wide: Wide) -> None:
+def _fit_all(families: FamilyCopies, problem: Problem, workspace: Workspace, wide: Wide) -> None:
     """Find the parents of each variable in the current order, beginning with the required ones."""
     for u in range(len(workspace.waiting)):
         k = int64(0)
@@ -208,7 +214,7 @@ def _perturb(
     rounds: int,
     moves: int,
     random: Array,
-    families: Families,
+    families: FamilyCopies,
     problem: Problem,
     workspace: Workspace,
     wide: Wide,
@@ -243,7 +249,7 @@ def work_on(
     count: int,
     moves: int,
     random: Array,
-    families: Families,
+    families: FamilyCopies,
     problem: Problem,
     workspace: Workspace,
     wide: Wide,

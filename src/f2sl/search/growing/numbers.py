@@ -27,7 +27,7 @@ from f2sl.search.growing.state import (
     PERTURB,
     REQUIRED,
     SCORE,
-    Families,
+    FamilyCopies,
     Problem,
     Workspace,
 )
@@ -138,7 +138,7 @@ class _Search:
         )
         # One of `FIRST_CAPACITY` parents is of the widest.
         c = max(1, min(m if self.wide is None else size + size // FIRST_CAPACITY * (w - 1), x))
-        self._families = Families(
+        self._families = FamilyCopies(
             n_parents=np.zeros((3, n), np.int64),
             n_columns=np.zeros((3, n), np.int64),
             parents=np.zeros((3, n, m), np.int64),

@@ -82,7 +82,7 @@ class Problem(NamedTuple):
     most_columns: int
 
 
-class Families(NamedTuple):
+class FamilyCopies(NamedTuple):
     """Families of all variables in three copies (NOW, BEFORE, KEPT), for m parents with c columns each.
 
     Parameters

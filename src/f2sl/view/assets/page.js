@@ -566,7 +566,7 @@ function ofPair(i, j) {
   const unlearned = !why && !data.ask && !nodes[i].t;   // probabilities come without a learner
   return [
     make("h2", { text: there ? `${nodes[a].n} ${arrow(edge)} ${nodes[b].n}` : `${nodes[a].n} and ${nodes[b].n}` }),
-    make("p", { class: "soft", text: there ? (edge.w ? "directed edge, weakly decided: not found again from resampled rows" : edge.d ? "directed edge" : "undirected edge") : "no edge" }),
+    make("p", { class: "soft", text: there ? (edge.w ? `directed edge, weakly decided: ${data.weak[edge.w - 1]}` : edge.d ? "directed edge" : "undirected edge") : "no edge" }),
     facts(rows),
     ...(why || more ? [heading("Why")] : []),
     ...(why ? [make("div", { class: "why" }, ...why.split("\n").map(text => make("p", { text })))] : []),

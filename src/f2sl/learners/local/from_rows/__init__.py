@@ -22,7 +22,7 @@ from f2sl.stats.scores._kernels import LARGEST_EXACT
 from f2sl.stats.scores.tables import BDeuOfSets, terms_for
 
 if TYPE_CHECKING:
-    from f2sl.learners.local.from_rows._kernels import Families, Tally
+    from f2sl.learners.local.from_rows._kernels import CachedGains, Tally
     from f2sl.learners.local.growing import Problems
     from f2sl.search.climbing._kernels import Climb
     from f2sl.stats.scores.sets import SetScores
@@ -64,7 +64,7 @@ class FromRows:
         self._most = float(engine.cardinalities.max(initial=1))
         self._hashes: Integers = np.empty(0, np.int64)
         # Caches and scratch memory that no thread uses at the moment.
-        self._free: list[tuple[Tally, Families, dict[int, Climb]]] = []
+        self._free: list[tuple[Tally, CachedGains, dict[int, Climb]]] = []
 
     @classmethod
     def of(cls, scores: SetScores) -> FromRows | None:
@@ -138,7 +138,7 @@ class FromRows:
         return self._codes, self._states, around, target, problems.candidates, problems.candidate_position
 
     @contextmanager
-    def _tools(self) -> Iterator[tuple[Tally, Families, dict[int, Climb]]]:
+    def _tools(self) -> Iterator[tuple[Tally, CachedGains, dict[int, Climb]]]:
         """Lend caches and scratch memory to one thread."""
         try:
             tools = self._free.pop()
@@ -163,13 +163,13 @@ class FromRows:
             rows=np.empty((2, n_rows), np.int32),
         )
 
-    def _new_families(self) -> Families:
+    def _new_families(self) -> CachedGains:
         """Return an empty cache of gains."""
-        from f2sl.learners.local.from_rows._kernels import Families
+        from f2sl.learners.local.from_rows._kernels import CachedGains
 
         n = len(self._states)
         kept = min(FAMILIES_KEPT, 1 << max(0, (GAINS_KEPT // n).bit_length() - 1))
-        return Families(
+        return CachedGains(
             child=np.full(kept, -1, np.int64),
             parents=np.empty((kept, -(-n // 64)), np.int64),
             gains=np.empty((kept, n)),

@@ -402,7 +402,7 @@ def try_in_turn(
 # again. A direct-mapped cache keeps them for each family.
 
 
-class Families(NamedTuple):
+class CachedGains(NamedTuple):
     """Gains of toggling the parents of families, which a thread keeps from call to call.
 
     child : (a power of two,) int64, variable of the family in each place, -1 for none; parents :
@@ -418,7 +418,7 @@ class Families(NamedTuple):
 
 
 @plain_inner
-def position_of_family(v: int, parents: Array, members: Array, families: Families) -> int:
+def position_of_family(v: int, parents: Array, members: Array, families: CachedGains) -> int:
     """Return the place of a family in the cache of gains; clear the place if another family has it.
 
     v : the child; parents : (k,) bool, both of a problem whose variables are `members`, (k,) int64.
@@ -458,7 +458,7 @@ def gains_into(
     patterns: Patterns,
     max_parents: int,
     tally: Tally,
-    families: Families,
+    families: CachedGains,
     groups: Array,
     counts: Array,
     gains: Array,
@@ -534,7 +534,7 @@ def by_some(
 @kernel
 def climb_in_turn(
     tally: Tally,
-    families: Families,
+    families: CachedGains,
     codes: Array,
     cardinalities: Array,
     around: Array,

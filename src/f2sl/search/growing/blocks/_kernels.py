@@ -44,7 +44,7 @@ from f2sl.search.growing.state import (
     SCORE,
     STEP,
     WEIGHT,
-    Families,
+    FamilyCopies,
     Problem,
     Wide,
     Workspace,
@@ -68,7 +68,7 @@ def column_of(v: int, wide: Wide) -> int:
 
 
 @plain_inner
-def copy_family(source: int, target: int, u: int, families: Families, wide: Wide) -> None:
+def copy_family(source: int, target: int, u: int, families: FamilyCopies, wide: Wide) -> None:
     """Copy a family."""
     k, columns = families.n_parents[source, u], families.n_columns[source, u]
     d = width(u, wide)
@@ -182,7 +182,7 @@ def _what_is_left(x: int, d: int, left: Array, matrix: Array, scratch: Array) ->
 
 @plain_inner
 def _gain_of(
-    u: int, w: int, least: float, families: Families, problem: Problem, workspace: Workspace, wide: Wide
+    u: int, w: int, least: float, families: FamilyCopies, problem: Problem, workspace: Workspace, wide: Wide
 ) -> float:
     """Return the gain of w as a further parent of u, or 0 if it is not above `least`.
 
@@ -281,7 +281,7 @@ def _next_single(
 
 @plain_inner
 def _candidate_gain(
-    u: int, w: int, least: float, families: Families, problem: Problem, workspace: Workspace, wide: Wide
+    u: int, w: int, least: float, families: FamilyCopies, problem: Problem, workspace: Workspace, wide: Wide
 ) -> float:
     """Return the gain of w as a further parent of u, by the covariances that `_condition` has updated."""
     x, du, dw = column_of(w, wide), width(u, wide), width(w, wide)
@@ -294,7 +294,7 @@ def _candidate_gain(
 
 
 @plain_inner
-def _worst(u: int, families: Families, problem: Problem, workspace: Workspace, wide: Wide) -> int:
+def _worst(u: int, families: FamilyCopies, problem: Problem, workspace: Workspace, wide: Wide) -> int:
     """Compute the slopes of u's parents; return the one whose removal gains most, or NO_VARIABLE.
 
     Without the columns of parent i, B' P^-1 B more is left of u, where B are the slopes of these columns and
@@ -372,7 +372,7 @@ def _worst(u: int, families: Families, problem: Problem, workspace: Workspace, w
 
 
 @plain_inner
-def fit_parents(u: int, families: Families, problem: Problem, workspace: Workspace, wide: Wide) -> None:
+def fit_parents(u: int, families: FamilyCopies, problem: Problem, workspace: Workspace, wide: Wide) -> None:
     """Grow and shrink the parents of u until neither gains, beginning with those that it has."""
     matrix, rule = problem.matrix, problem.rule
     parents, figures, whitening = (
@@ -507,7 +507,7 @@ def fit_parents(u: int, families: Families, problem: Problem, workspace: Workspa
 
 
 @plain_inner
-def has_room(u: int, w: int, families: Families, problem: Problem, wide: Wide) -> bool:
+def has_room(u: int, w: int, families: FamilyCopies, problem: Problem, wide: Wide) -> bool:
     """Return whether the arrays have space for w as a further parent of u."""
     columns = families.n_columns[NOW, u] + width(w, wide)
     fits = families.n_parents[NOW, u] < families.parents.shape[2] and columns <= families.factor.shape[2]
@@ -515,7 +515,9 @@ def has_room(u: int, w: int, families: Families, problem: Problem, wide: Wide) -
 
 
 @plain_inner
-def _gains(u: int, w: int, families: Families, problem: Problem, workspace: Workspace, wide: Wide) -> bool:
+def _gains(
+    u: int, w: int, families: FamilyCopies, problem: Problem, workspace: Workspace, wide: Wide
+) -> bool:
     matrix = problem.matrix
     k, columns = families.n_parents[NOW, u], families.n_columns[NOW, u]
     own, factor, slopes = families.columns[NOW, u], families.factor[NOW, u], families.slopes[NOW, u]
@@ -561,7 +563,7 @@ def _gains(u: int, w: int, families: Families, problem: Problem, workspace: Work
 
 
 @plain_inner
-def gains(u: int, w: int, families: Families, problem: Problem, workspace: Workspace, wide: Wide) -> bool:
+def gains(u: int, w: int, families: FamilyCopies, problem: Problem, workspace: Workspace, wide: Wide) -> bool:
     """Return whether w gains as a further parent of u.
 
     What a family has refused is remembered where variables have several columns.
