@@ -354,7 +354,7 @@ def prepare(
     return Prepared(columns, wanted, where, readers, coders, ends, notes_of_all, scan.n_kept, again)
 
 
-def column_of_file(one: Scanned, i: int, asked: Asked) -> Iterator[RawColumn]:
+def column_of_file(one: Scanned, i: int, asked: ColumnsToRead) -> Iterator[RawColumn]:
     """Yield the values of one column in a file, part by part."""
     if asked.drop_rows:  # which rows are kept depends on all columns
         return column_of(one.batches(range(len(one.own))), i, asked)
