@@ -505,15 +505,12 @@ class Encoder:
     def _numbers(self, i: int, column: RawColumn) -> Floats:
         """Return a column as numbers, or raise an error."""
         if column.missing is not None and self.reading.missing != AVAILABLE:
-            raise Refused("missing continuous", self._share(column))
+            raise Refused("missing continuous", f"{column.n_missing} of {self.source.n_rows} rows")
         numbers = column.numbers()
         known = numbers[~np.isnan(numbers)]
         check_numbers(known)
         self._range[i] = float(known.min()), float(known.max())
         return numbers
-
-    def _share(self, column: RawColumn) -> str:
-        return f"{column.n_missing} of {self.source.n_rows} rows"
 
     def _codes(self, name: str, column: RawColumn, k: Cut) -> tuple[npt.NDArray[Any], Labels]:
         """Number the states of one column, a missing value last."""
@@ -522,7 +519,7 @@ class Encoder:
             codes, labels = self._codes_without_missing(column, k)
         else:
             if self.reading.missing == "error":
-                self.problems.add("missing", name, self._share(column))
+                self.problems.add("missing", name, f"{column.n_missing} of {self.source.n_rows} rows")
             some_codes, labels = self._codes_without_missing(column.present, k)
             codes = np.full(len(is_missing), len(labels), dtype=np.int64)
             codes[~is_missing] = some_codes

@@ -138,9 +138,9 @@ def without_aliases(table: Table) -> Table:
     if not left_out:
         return table
     kept = [i for i in range(table.n_variables) if i not in left_out]
-    chosen = table.select(kept).with_columns(tuple(columns[i] for i in kept))
     merged = Note("merged", f"merged: {listing(merges)}", columns=[table.names[i] for i in sorted(left_out)])
-    return chosen.with_notes(*table.notes, merged)
+    chosen = table.select(kept)
+    return chosen._with(columns=tuple(columns[i] for i in kept), notes=(*table.notes, merged))
 
 
 def warn_of_identifiers(table: Table, stacklevel: int) -> None:

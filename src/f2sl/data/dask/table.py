@@ -279,9 +279,10 @@ class TileSplitEngine(CountingEngine):
         """Release the copies; the table stays on the cluster."""
         self._copies.release()
 
-    def _next_copy(self) -> Any:
+    def _begin(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Submit a call on the next copy of the whole table."""
         copies = self._copies.get()
-        return copies[next(self._turn) % len(copies)]
+        return self._cluster.submit(function, copies[next(self._turn) % len(copies)], *arguments)
 
     def evaluate(self, queries: Queries, formula: TableFormula, width: int = 1) -> Floats:
         """Count the tables of `queries` and apply `formula`; one row of `width` numbers for each query."""
@@ -293,7 +294,7 @@ class TileSplitEngine(CountingEngine):
         shared = Held(self._cluster, lambda: self._cluster.put(formula))
 
         def begin(part: Queries) -> Any:
-            return self._cluster.submit(_apply_to_whole, self._next_copy(), shared.get(), part)
+            return self._begin(_apply_to_whole, shared.get(), part)
 
         results = self._cluster.map(begin, parts)
         return np.concatenate([result.reshape(-1, width) for result in results])
@@ -313,8 +314,7 @@ class TileSplitEngine(CountingEngine):
                 yield piece
 
         def begin(piece: Piece) -> Any:
-            asked = self._next_copy(), shared.get(), piece.tiles, piece.method
-            return self._cluster.submit(_search_tiles, *asked)
+            return self._begin(_search_tiles, shared.get(), piece.tiles, piece.method)
 
         for part in self._cluster.map(begin, pieces()):
             advance(shares.popleft())
