@@ -11,7 +11,7 @@ from numba import config
 
 import f2sl._jit
 
-collect_ignore_glob = ["src/f2sl/search/deep/*"]
+collect_ignore_glob = ["src/f2sl/search/dag_gnn.py"]
 
 # Kernels are compiled during some example; how long that takes says nothing about the example.
 # F2SL_EXAMPLES=500 looks longer for an example that fails.

@@ -18,6 +18,8 @@ from f2sl._reading import READING
 from f2sl._synonyms import SAME, SAME_OPTIONS, option_answer, plain
 from f2sl.errors import OptionError, unknown_name
 
+TO_READ = "open the table first, or call f2sl.learn"
+
 FINDS: Mapping[str, tuple[str, tuple[Part, ...]]] = {
     "learn": ("STRUCTURE", ("it learns whole graphs (learn)",)),
     "learn_pc": (
@@ -216,7 +218,7 @@ def refuse_unknown(
     names: Iterable[str],
     known: Iterable[str],
     own: Any = None,
-    how: str = "open the table first, or call f2sl.learn",
+    how: str = TO_READ,
 ) -> None:
     """Raise one error about all unknown options, if any, which says where each belongs.
 
@@ -232,23 +234,23 @@ def refuse_unknown(
         Advice for options of reading.
     """
     known = list(known)
-    refuse(_unknown_option(asked, name, known, own, how) for name in names)
+    refuse(unknown_option(asked, name, known, own, how) for name in names)
 
 
-def _unknown_option(asked: str, name: str, known: list[str], own: Any = None, how: str = "") -> Note:
+def unknown_option(asked: str, name: str, known: list[str], own: Any = None, how: str = TO_READ) -> Note:
     """Return which learner or function an unknown option belongs to, or the nearest name.
 
     Examples
     --------
-    >>> _unknown_option("F2SLc", "bins", ["alpha"], how="open the table first")
-    "F2SLc has no option 'bins'; it belongs to open_table: open the table first"
-    >>> _unknown_option("iamb", "delta", ["alpha"])
+    >>> unknown_option("F2SLc", "bins", ["alpha"])
+    "F2SLc has no option 'bins'; it belongs to open_table: open the table first, or call f2sl.learn"
+    >>> unknown_option("iamb", "delta", ["alpha"])
     "iamb has no option 'delta'; it belongs to f2sl-c, f2sl-s (learn) and fcbf (learn_pc)"
-    >>> _unknown_option("mmhc", "alhpa", ["alpha"])
+    >>> unknown_option("mmhc", "alhpa", ["alpha"])
     "unknown option of mmhc 'alhpa'; did you mean 'alpha'? Known: alpha"
-    >>> _unknown_option("BOSS", "seed", ["random_state"])
+    >>> unknown_option("BOSS", "seed", ["random_state"])
     "unknown option of BOSS 'seed'; it is called 'random_state' here"
-    >>> _unknown_option("mmhc", "blacklist", ["knowledge"])
+    >>> unknown_option("mmhc", "blacklist", ["knowledge"])
     "unknown option of mmhc 'blacklist'; forbidden edges are given by knowledge=f2sl.Knowledge(forbidden=...)"
     """
     meant = SAME_OPTIONS.get(name)

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cluster_tools import running
+from f2sl import open_table
 from f2sl.data import matrix as values
 from f2sl.data.dask.runtime import Cluster
 from f2sl.data.dask.table import DaskTable
 from f2sl.data.notes import remarks
-from f2sl.data.open import open_table
 from f2sl.data.stream import StreamTable
 from marks import compiled_only
 

@@ -15,12 +15,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import f2sl
+from f2sl import DataError, F2SLError, FileError, OptionError, open_table
 from f2sl.data.files import data_files, read_files
 from f2sl.data.formats import TextOptions, cells
 from f2sl.data.formats import text as _text
-from f2sl.data.open import Reading, open_table
+from f2sl.data.open import Reading
 from f2sl.data.reading import read_streamed
-from f2sl.errors import DataError, F2SLError, FileError, OptionError
 from marks import examples
 
 FRAME = pd.DataFrame(

@@ -15,9 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from f2sl import Knowledge
-from f2sl.errors import F2SLError, FileError, GraphError
-from f2sl.graph import DAG, PDAG, check_writable, load_graph, save_graph, write_atomically
+from f2sl import DAG, PDAG, F2SLError, FileError, GraphError, Knowledge, load_graph
+from f2sl.graph import check_writable, save_graph, write_atomically
 from f2sl.graph.atomic import claimed
 from f2sl.graph.formats import FORMATS, gml_file
 from graphs import ASIA, pdags

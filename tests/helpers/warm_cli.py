@@ -15,7 +15,7 @@ import socket
 import sys
 import threading
 
-OPTIONAL = ("f2sl.__main__", "f2sl.search.deep", "f2sl.data.dask")
+OPTIONAL = ("f2sl.__main__", "f2sl.search.dag_gnn", "f2sl.data.dask")
 """What takes long to import and what few commands use."""
 
 

@@ -14,8 +14,9 @@ from sklearn.base import clone
 
 import f2sl
 from cli_process import ENVIRONMENT, learned, small_table, write_csv
+from f2sl import DataError, OptionError
 from f2sl.cli.app import main
-from f2sl.errors import DataError, F2SLWarning, Interrupted, OptionError
+from f2sl.errors import F2SLWarning, Interrupted
 from naive_dag_gnn import cycles, network, objective
 
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason='needs PyTorch: pip install "f2sl[deep]"')
@@ -49,9 +50,9 @@ def begun():
 @needs_torch
 def test_examples():
     """Pytest does not look for them there (see the `conftest.py` above all tests)."""
-    from f2sl.search.deep import curves
+    from f2sl.search import dag_gnn
 
-    failed, attempted = doctest.testmod(curves)
+    failed, attempted = doctest.testmod(dag_gnn)
     assert not failed and attempted
 
 
@@ -61,7 +62,7 @@ class TestGradient:
     def test_broken_lines_are_the_layers(self, hidden):
         import torch
 
-        from f2sl.search.deep.curves import Curves
+        from f2sl.search.dag_gnn import Curves
 
         rng = np.random.default_rng(hidden)
         units, levels = torch.tensor(rng.normal(size=(2, 3, hidden))), torch.tensor(rng.normal(size=2))
@@ -76,7 +77,7 @@ class TestGradient:
     def test_gradient_is_that_of_the_objective(self, random_state, tau):
         import torch
 
-        from f2sl.search.deep.dag_gnn import Autoencoder
+        from f2sl.search.dag_gnn import Autoencoder
 
         rng = np.random.default_rng(random_state)
         m, hidden, multiplier, penalty = 4, 3, 0.8, 2.5
@@ -104,7 +105,7 @@ class TestGradient:
     def test_measure_of_cycles(self):
         import torch
 
-        from f2sl.search.deep.dag_gnn import Autoencoder
+        from f2sl.search.dag_gnn import Autoencoder
 
         model = Autoencoder(5, 2, np.random.default_rng(0))
         weights = np.random.default_rng(1).normal(size=(5, 5)) * (1 - np.eye(5))
@@ -116,7 +117,7 @@ class TestGradient:
     def test_optimiser_is_adam(self):
         import torch
 
-        from f2sl.search.deep.dag_gnn import Adam
+        from f2sl.search.dag_gnn import Adam
 
         rng = np.random.default_rng(0)
         start = torch.tensor(rng.normal(size=20))
@@ -243,7 +244,7 @@ class TestEndingEarly:
         assert any(note.startswith("incomplete: the time limit of 0.05 s") for note in model.notes_)
 
     def test_interrupt(self, monkeypatch):
-        from f2sl.search.deep.dag_gnn import Adam
+        from f2sl.search.dag_gnn import Adam
 
         step = Adam.step
 

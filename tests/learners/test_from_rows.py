@@ -5,11 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from f2sl import open_table
 from f2sl.data.memory.engine import MemoryEngine
-from f2sl.data.open import open_table
 from f2sl.learners.local import from_rows, growing
 from f2sl.learners.local.by_score import Run
-from f2sl.learners.local.from_rows import FromRows
 from f2sl.learners.local.s2tmb import explore
 from f2sl.learners.local.sll import explore_blankets, explore_neighbors
 from f2sl.learners.registries import LOCAL, MARKOV_BLANKET
@@ -45,7 +44,7 @@ def runs_of(name, codes, options, cardinalities=None, n_jobs=1):
         run = Run(learner, make_engine(codes, cardinalities, n_jobs=n_jobs))
         assert run.grower.rows is not None
         if not from_samples:
-            run.grower.rows = None
+            run.grower.rows = run.grower._of_planes = None
         EXPLORE[name](run)
         runs.append(run)
     return runs
@@ -78,15 +77,8 @@ def test_answers_are_the_same_among_more_variables(max_exact, n_jobs):
 @pytest.mark.parametrize("kept", [1, 2])
 def test_caches_that_are_too_small_change_nothing(kept, monkeypatch):
     monkeypatch.setattr(from_rows, "SIZES_KEPT", kept)
-    monkeypatch.setattr(from_rows, "FAMILIES_KEPT", kept)
     monkeypatch.setattr("f2sl.stats.scores.tables.COUNTS_REMEMBERED", 10)
     assert_same(*runs_of("s2tmb", related_codes(2, 60, 8), {"max_exact": 4}))
-
-
-def test_graphs_that_share_a_mark_are_told_apart(monkeypatch):
-    """All graphs have the same mark; which of them are recent is still decided by their arrows."""
-    monkeypatch.setattr(FromRows, "_random", lambda self, n: np.zeros(n, np.int64))
-    assert_same(*runs_of("s2tmb", related_codes(3, 60, 8), {"max_exact": 2}))
 
 
 @pytest.mark.parametrize("max_exact", [2, 13])
@@ -118,6 +110,6 @@ def test_networks_too_large_for_one_word_are_the_same():
     few = [(rng.permutation(40) < 2).astype(np.int64) for _ in range(34)]
     run = Run(LOCAL.create("sll-pc", {}), make_engine(np.array([*related_codes(7, 40, 34), *few])))
     found = run.grower.network(range(68))
-    run.grower.rows = None
+    run.grower._of_planes = None
     assert found == run.grower.network(range(68))
     assert run.grower.n_climbed == 2

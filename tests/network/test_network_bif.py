@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import f2sl
-from f2sl.errors import F2SLError, FileError, shown, shown_list, unknown_name
-from f2sl.network.bayesian_network import BayesianNetwork
+from f2sl import BayesianNetwork, F2SLError, FileError
+from f2sl.errors import shown, shown_list, unknown_name
 from f2sl.network.formats.bif_file import Tokens, unquoted, written
 from naive_network import SPRINKLER
 from network_tools import build

@@ -9,16 +9,15 @@ from hypothesis import strategies as st
 
 import f2sl
 from f2sl.constraints import Constraints
+from f2sl.learners.by_weights import acyclic_part
 from f2sl.learners.skeleton import constrained, from_edges
 from f2sl.learners.v_structures import orient_by_independence
 from f2sl.search import continuous
-from f2sl.search.admissible import Admissible
 from f2sl.search.continuous import dagma, notears
 from f2sl.search.exact import best_networks, count_lattice
-from f2sl.search.hill_climbing import hill_climb
+from f2sl.search.hill_climbing import Admissible, hill_climb
 from f2sl.search.orders import following, search_orders
 from f2sl.search.orders.parent_sets import parent_sets
-from f2sl.search.threshold import acyclic_part
 from f2sl.stats.choose import make_score, make_set_scores
 from marks import compiled_only
 from tables import make_engine, related_codes

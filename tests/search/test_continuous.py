@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 import naive_continuous as naive
+from f2sl.learners.by_weights import acyclic_part, is_acyclic
 from f2sl.search import continuous
 from f2sl.search.continuous import dagma, least_squares, log_determinant, notears, trace_exponential
-from f2sl.search.threshold import acyclic_part, is_acyclic
 
 NOTEARS = {"lambda1": 0.1, "max_iter": 100, "h_tol": 1e-8, "rho_max": 1e16}
 

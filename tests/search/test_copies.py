@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import f2sl
-from f2sl.search.orders.copies import candidates_of_originals, originals, with_copies
+from f2sl.search.orders.determined import candidates_of_originals, originals, with_copies
 from f2sl.search.orders.on_demand import OnDemand
 
 

@@ -64,6 +64,8 @@ def show(
     """
     if out is None:
         raise OptionError("nothing to write: give --out FILE.html for the page")
+    if encoding is not None and data is None:
+        raise OptionError("--encoding has no effect without --data")
     check_outputs([graph, truth, data], page=out)
     notes: list[str] = []
     what = load_graph_or_network(graph)
@@ -75,7 +77,9 @@ def show(
         options["ask"] = _command_to_explain(what, "TABLE" if data is None else str(data), encoding)
     if learned_by and data is not None:
         with output.progress(quiet), _learned_again(what, str(data), encoding) as (model, table, notes):
-            save_page(model or what, out, graph=what, data=table, notes=notes, **options)
+            called = f"{what.learned_by['algorithm']} {as_written(what.learned_by['options'])}".rstrip()
+            options |= {"graph": what, "data": table, "notes": notes, "learner": called}
+            save_page(model or what, out, **options)
     else:
         shown: Any = None if data is None else str(data)
         if shown is not None and encoding is not None:
@@ -98,7 +102,7 @@ def _learned_again(graph: PDAG, data: str, encoding: str | None) -> Iterator[tup
 
     how: Any = graph.learned_by
     known = {} if graph.knowledge is None else {"knowledge": graph.knowledge}
-    learner = create_learner(STRUCTURE, how["algorithm"], {**how["options"], **known})
+    learner, _ = create_learner(STRUCTURE, how["algorithm"], {**how["options"], **known})
     columns: dict[str, Any] = {"only": graph.nodes, "learned": graph.read_as, "encoding": encoding}
     with open_for(learner._takes, how["algorithm"], data, **columns, **how["reading"]) as table:
         if table.n_rows != how["rows"]:

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from f2sl._arrays import Floats, Integers, Mask
-from f2sl._notes import Note, Use
+from f2sl._notes import MOST_WRITTEN, Note, Use
 from f2sl.data.column import DISCRETE
 from f2sl.data.matrix import Sample, has_values, is_ordered
 from f2sl.data.names import listing
@@ -449,7 +449,7 @@ def _advised(what: str, found: list[str], derived: list[str]) -> Note | None:
     """Return a note on derived columns with the option that leaves them out; None if there are none."""
     if not found:
         return None
-    lead, option = f"{what} (leave some out, for example with ", Use("drop", derived)
+    lead, option = f"{what} (leave some out, for example with ", Use("drop", derived[:MOST_WRITTEN])
     return Note("derived", lead, option, f"): {listing(found)}", columns=derived)
 
 

@@ -16,8 +16,8 @@ In *tables of codes* each column holds integers that number states, as samples o
 columns of more values are discrete, too: up to :data:`FEW_CODES` always, up to :data:`MOST_CODES` with at
 least as many rows as the square of that number (:func:`few`). Such a table has nothing but integers of 0 or
 more and, in its columns with more than `FEW` values together, :data:`SHARE_OF_CODES` of the integers up to
-the largest of each column. All samples of 100 and more rows of the bundled networks are, with their states
-numbered.
+the largest of each column. With fewer than :data:`FEWEST_COLUMNS` of these, each begins at 0 or 1. Samples of
+100 and more rows of the bundled networks are, with their states numbered, but for some of pathfinder.
 
 *Identifiers* tell rows apart, or groups of a few rows, and so hide the edges of all other columns. They are
 left out unless options name them. None of the rules depends on the order of the rows, because many tables are
@@ -58,6 +58,9 @@ FEW_CODES, MOST_CODES = 12, 32
 
 SHARE_OF_CODES = 0.6
 """Share of the integers from 0 to the largest that occur in tables of codes; rare states need not occur."""
+
+FEWEST_COLUMNS = 10
+"""With fewer columns of many values, each of a table of codes begins at 0 or 1; an age does not."""
 
 _WRITTEN_NUMBER = re.compile(r"[^\w\s]?\s?[+-]?\d[\d.,:/' -]*\s?[^\W\d]{0,3}[%°€$£²³]?")
 
@@ -153,10 +156,13 @@ def are_codes(columns: Iterable[tuple[int, int, int]]) -> bool:
     --------
     >>> are_codes([(2, 0, 1), (20, 0, 20)]), are_codes([(30, 25, 54)]), are_codes([(9, -4, 4)])
     (True, False, False)
+    >>> are_codes([(8, 18, 25), (30, 0, 30)])
+    False
     """
     many = [(n, low, high) for n, low, high in columns if n > FEW]
     upto = sum(high + (low == 0) for _, low, high in many)
-    return all(low >= 0 for _, low, _ in many) and sum(n for n, *_ in many) >= SHARE_OF_CODES * upto
+    first = 1 if len(many) < FEWEST_COLUMNS else math.inf
+    return all(0 <= low <= first for _, low, _ in many) and sum(n for n, *_ in many) >= SHARE_OF_CODES * upto
 
 
 _NAME_OF_ID = re.compile(
@@ -174,6 +180,9 @@ The first is the number of states of the USA, the second that of the largest pub
 ROWS_OF_LABEL = 10
 """Rows that say something about a label. With very many labels, half of the rows must have a label with as
 many; beside continuous columns, one of the `MANY_LABELS` - 1 that are not pooled."""
+
+YEARS = 1500, 2100
+"""Consecutive integers in this range are taken for years."""
 
 COUNTS_ROWS, BY_NAME, DIFFERENT = "it counts the rows", "by its name", "different in every row"
 FEW_ROWS = "many labels, and most rows have a rare one"
@@ -219,14 +228,21 @@ def identifies(name: str, column: RawColumn, n_rows: int, beside_numbers: bool =
 def balanced(column: RawColumn, n_rows: int) -> str | None:
     """Return that each of many values occurs equally often, as identifiers in panels do, or None.
 
+    Consecutive years do so in any panel, and identify nothing.
+
     Examples
     --------
     >>> balanced(RawColumn("integers", np.repeat(np.arange(40), 5)), 200)
     'each value occurs 5 times'
+    >>> balanced(RawColumn("integers", np.repeat(np.arange(1960, 2000), 5)), 200)
     """
     values, counts = column.counted
     if column.only_ends or len(values) > MAX_STATES or few(len(values), n_rows):
         return None
+    if column.form == "integers":
+        first, last = int(values[0]), int(values[-1])
+        if YEARS[0] <= first and last <= YEARS[1] and last - first < len(values):
+            return None
     return f"each value occurs {counts[0]:,} times" if counts.min() == counts.max() > 1 else None
 
 

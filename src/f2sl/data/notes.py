@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from f2sl._notes import Note, Use, of_kind
-from f2sl.data.column import CONTINUOUS, DISCRETE
+from f2sl.data.column import CONTINUOUS, DISCRETE, MIXED
 from f2sl.data.derived import describe_derived
 from f2sl.data.matrix import Sample
 from f2sl.data.names import listing
@@ -28,6 +28,9 @@ mostly chance."""
 
 FEWEST_PER_COLUMN = 5
 """With fewer rows for each column than this, most directions and many edges are chance."""
+
+ROWS_PER_COLUMN = 2
+"""Rows that two variables of a mixed table need for each of their columns: a kept identifier explains all."""
 
 COLUMNS_AT_ONCE, ROWS_COMPARED = 1 << 10, 1 << 12
 """Numbers of columns and rows in a quick comparison that rules out most columns as aliases."""
@@ -52,6 +55,19 @@ def identifier_columns(table: Table) -> Note | None:
         "nearly as many states as rows, like an identifier (better left out): ",
         [table.names[i] for i in np.flatnonzero(like)],
     )
+
+
+def states_without_rows(table: Table) -> Note | None:
+    """Return a note on columns of a mixed table with too many states for an indicator each, or None.
+
+    Those that look like identifiers have a note of their own.
+    """
+    if table.kind != MIXED:
+        return None
+    many = table.cardinalities - 1 > table.n_rows / ROWS_PER_COLUMN
+    many &= table.cardinalities <= LIKE_AN_IDENTIFIER * table.n_rows
+    what = "fewer than two rows for each state, so no edges beside continuous columns: "
+    return _listed("rare-states", what, [table.names[i] for i in np.flatnonzero(many)])
 
 
 def alias_groups(table: Table) -> list[list[int]]:
@@ -160,7 +176,12 @@ def remarks(table: Table) -> list[Note]:
     ['only 3 rows: the result is unreliable']
     """
     constant = [table.names[i] for i in np.flatnonzero(table.cardinalities == 1)]
-    on_columns = [describe_constant(constant), identifier_columns(table), describe_aliases(table)]
+    on_columns = [
+        describe_constant(constant),
+        identifier_columns(table),
+        states_without_rows(table),
+        describe_aliases(table),
+    ]
     if table.n_rows < FEWEST_ROWS:
         few = Note("few-rows", f"only {table.n_rows} rows: the result is unreliable", rows=table.n_rows)
         return [

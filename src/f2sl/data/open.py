@@ -21,7 +21,7 @@ from f2sl.data.column import CONTINUOUS, KINDS, MIXED, ReadAs
 from f2sl.data.dask.runtime import Cluster
 from f2sl.data.encode import encode
 from f2sl.data.names import AVAILABLE, Reading
-from f2sl.data.notes import remarks, without_aliases
+from f2sl.data.notes import without_aliases
 from f2sl.data.table import Table
 from f2sl.data.transform import for_learning
 from f2sl.data.values import TextOptions
@@ -164,7 +164,7 @@ def check(data: Any, **options: Any) -> Report:
             _opened(data, tell=reports.append, **{**reading_defaults(), **options}) as table,
             for_learning(table) as learned,
         ):
-            return replace(reports[0], notes=(*learned.notes, *remarks(table)))
+            return replace(reports[0], notes=(*learned.notes, *table.remarks))
     except (DataError, OptionError):
         if not reports:
             raise
@@ -333,6 +333,8 @@ def _contradictions(asked: Mapping[str, Any], scheduler: Any, data: Any, on_dask
     if asked["bins"] is not None and all_numbers:
         cuts = " cuts continuous columns into states, which contradicts "
         yield Note("option", Use("bins"), cuts, Use("kinds", CONTINUOUS))
+    elif asked["bins"] is None and asked["binning"] != "quantile":
+        yield Note("no-effect", Use("binning"), " has no effect without ", Use("bins"))
     if asked["missing"] == "state" and all_numbers:
         but = " makes missing values a state, but numbers have no states; use "
         yield Note("option", Use("missing", "state"), but, Use("missing", "drop"))

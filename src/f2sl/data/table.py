@@ -180,9 +180,14 @@ class Table(ABC):
         return replace(self, **changes)  # type: ignore[type-var]
 
     @cached_property
-    def remarks(self) -> dict[tuple[int, ...], list[Note]]:
-        """Notes that fits have found in the rows, by the columns taken as normal scores: found only once."""
-        return {}
+    def remarks(self) -> list[Note]:
+        """Notes on what is in the rows, found only once: on the values as they were read.
+
+        Normal scores hide sums, and make linear functions of monotone ones.
+        """
+        from f2sl.data.notes import remarks
+
+        return remarks(self)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

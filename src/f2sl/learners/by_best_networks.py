@@ -197,7 +197,7 @@ class SLLg(StructureLearner):
         graph = fit.undirected(skeleton)
         if run.interrupted or run.out_of_time:
             return graph
-        from f2sl.search.admissible import Admissible
+        from f2sl.search.hill_climbing import Admissible
 
         score = make_score(run.grower.scores.engine, self.score, self.equivalent_sample_size)
         with limited(run.deadline), keeping("hill climbing did not begin"):

@@ -1,7 +1,7 @@
 """DAG-GNN, structure by a graph neural network (Yu, Chen, Gao and Yu 2019); needs PyTorch (extra ``deep``).
 
 An autoencoder is trained whose encoder and decoder share a matrix of weights between the variables, with the
-constraint that the matrix is that of a DAG (the formulas are in :mod:`f2sl.search.deep.dag_gnn`). Edges are
+constraint that the matrix is that of a DAG (the formulas are in :mod:`f2sl.search.dag_gnn`). Edges are
 the weights far from 0.
 
 States are read as numbers, their codes. The paper also has a variant for states, with a number for each state
@@ -112,7 +112,7 @@ class DAGGNN(StructureLearner):
         return nullcontext(centred)
 
     def _learn(self, fit: Fit) -> DAG:
-        from f2sl.search.deep.dag_gnn import Settings, train
+        from f2sl.search.dag_gnn import Settings, train
 
         settings = Settings(**{name: getattr(self, name) for name in Settings.__dataclass_fields__})
         # A variable that is always the same explains nothing and needs no explanation.

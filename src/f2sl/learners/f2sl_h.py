@@ -12,7 +12,7 @@ orienting is good where the other is bad. F2SL-h changes four things, all on the
 
 Sets of parents that the best order needs are then scored on demand, variables that are dependent on another
 given its parents join its candidates, and the search goes on (:mod:`f2sl.search.orders.on_demand`). Columns
-that determine each other are moved together as well (:mod:`f2sl.search.orders.copies`), and parents are
+that determine each other are moved together as well (:mod:`f2sl.search.orders.determined`), and parents are
 found that another one hides because they determine it (:mod:`f2sl.search.orders.determined`). The score of
 states is BDs, which leaves out the configurations that do not occur.
 
@@ -196,6 +196,12 @@ class F2SLh(StructureLearner):
     """
 
     _preferred: ClassVar[Mapping[str, str]] = {CONTINUOUS: GAUSSIAN_SCORE, DISCRETE: "bds"}
+    _ignores = (
+        ("skeleton_only", True, ("max_cond_vars", "score", "equivalent_sample_size", "edge_cost", "search")),
+        ("skeleton_only", True, ("effort", "max_parents", "stability", "tabu_length", "max_stall")),
+        ("search", "orders", ("tabu_length", "max_stall")),
+        ("search", "hill-climbing", ("effort",)),
+    )
 
     relevance: str = option("relevance")
     alpha: float = option("alpha", 0.05)
@@ -227,7 +233,7 @@ class F2SLh(StructureLearner):
             return quick, search_again(fit, score, self.edge_cost, self.max_parents)
         # Where continuous columns are among the candidates, the fast search finds graphs that are too
         # different.
-        effort = "fast" if kind == DISCRETE else self.effort
+        effort = "fast" if kind == DISCRETE and self.search == "orders" else self.effort
         return type(self)(**{**self.get_params(), "effort": effort}), None
 
     def _objective(self, fit: Fit) -> Objective:
@@ -394,8 +400,7 @@ class F2SLh(StructureLearner):
     ) -> tuple[DAG, float]:
         """Climb from the usable edges of the graph of the tests, and from no edge."""
         from f2sl.learners.local_to_global import orient_by_score
-        from f2sl.search.admissible import Admissible
-        from f2sl.search.hill_climbing import FamilyScorer
+        from f2sl.search.hill_climbing import Admissible, FamilyScorer
 
         arrows = start.directed_array
         usable = arrows[skeleton.adjacent(arrows[:, 0], arrows[:, 1])]

@@ -108,8 +108,7 @@ def climb_over_all_pairs(
     fit: Fit, score: FamilyScores, *, tabu_length: int, max_stall: int, max_parents: int | None
 ) -> DAG:
     """Climb from the empty graph, with all pairs of variables as candidates."""
-    from f2sl.search.admissible import Admissible
-    from f2sl.search.hill_climbing import hill_climb
+    from f2sl.search.hill_climbing import Admissible, hill_climb
 
     n = len(fit.names)
     families = score if max_parents is None else Admissible(score, max_parents)

@@ -18,17 +18,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from f2sl._arrays import Floats, Integers
+from f2sl._arrays import Floats, Integers, Mask
 from f2sl.constraints import Constraints
 from f2sl.stats.scores.base import LEAST, words_of
 
 if TYPE_CHECKING:
     from f2sl.learners.local.from_rows import Found, FromRows
     from f2sl.stats.scores.sets import SetScores
+    from f2sl.stats.scores.tables import BDeuOfPlanes
 
 Result = TypeVar("Result")
 
@@ -43,9 +45,6 @@ CLIMBS_AT_ONCE = 8
 
 WORK_FROM_ROWS = 1 << 30
 """Set values times samples of one round for all searches from samples in memory: a second or two."""
-
-SETS_PER_CLIMB = 1 << 11
-"""Set values that take as long as a climb."""
 
 
 @dataclass(frozen=True)
@@ -195,39 +194,28 @@ class Grower:
         parts: list[tuple[int, Problems]] = []
         n_parts = -(-rows.threads.n_threads // len(asked))
         for number, trial in enumerate(asked):
-            k = trial.n_members
-            exact = k <= self.max_exact
-            if not (rows.takes(trial.members) if exact else self.rules is None):
+            if trial.n_members > self.max_exact or not rows.takes(trial.members):
                 continue
-            sets = (1 << k) if exact else SETS_PER_CLIMB
-            most = max(1, WORK_FROM_ROWS // (self.scores.engine.n_rows * sets * len(asked)))
+            share = self.scores.engine.n_rows * len(asked) << trial.n_members
+            most = max(1, WORK_FROM_ROWS // share)
             some = trial.candidates[:most]
             parts += [
                 (number, Problems.of(trial, part)) for part in np.array_split(some, n_parts) if len(part)
             ]
 
-        def find(part: tuple[int, Problems]) -> Found | None:
-            problems = part[1]
-            if problems.trial.n_members > self.max_exact:
-                return rows.climb(problems, self.max_parents)
-            rules = rules_of_all(problems.members, self.max_parents, self.rules)
-            return rows.solve(problems, rules, self._worth_of_ties)
+        def find(part: tuple[int, Problems]) -> Found:
+            rules = rules_of_all(part[1].members, self.max_parents, self.rules)
+            return rows.solve(part[1], rules, self._worth_of_ties)
 
         answers: dict[int, Tried] = {}
         ended: set[int] = set()
         for (number, problems), found in zip(parts, rows.threads.map(find, parts), strict=True):
             if number in ended:
                 continue
-            if found is None or found.changed:
-                ended.add(number)
-            if found is None:
-                continue
-            if problems.trial.n_members > self.max_exact:
-                self.n_climbed += found.n
-            else:
-                self.n_exact += found.n
+            self.n_exact += found.n
             change = None
             if found.changed:
+                ended.add(number)
                 members = problems.members[found.n - 1]
                 values = SetFamilies(self.scores, members, self.max_parents).values
                 change = self._change(problems.trial, members, found.parents, values)
@@ -281,17 +269,26 @@ class Grower:
         before = trial.around
         for n, members in enumerate(problems.members, 1):
             families = SetFamilies(self.scores, members, self.max_parents)
-            change = self._change(trial, members, self._climbed(families), families.values)
+            change = self._change(trial, members, self._climbed(members), families.values)
             if (change.near.keys(), change.spouses.keys()) != (before.near.keys(), before.spouses.keys()):
                 return Tried(n, change)
         return Tried(len(problems.members), None)
 
-    def _climbed(self, families: SetFamilies) -> list[int]:
+    @cached_property
+    def _of_planes(self) -> BDeuOfPlanes | None:
+        """Score that computes all gains of a family at once; None if no table in memory allows it."""
+        from f2sl.stats.scores.tables import BDeuOfPlanes
+
+        bound = self.scores.score.bind(self.scores.engine)
+        return bound if isinstance(bound, BDeuOfPlanes) else None
+
+    def _climbed(self, members: Integers) -> list[int]:
         """Climb to a good network over a few variables; return a mask of parents for each."""
         from f2sl.search.hill_climbing import hill_climb
 
-        k = len(families.members)
-        rules = None if self.rules is None else self.rules.restrict_to(families.members)
+        k = len(members)
+        families = SetFamilies(self.scores, members, self.max_parents, self._of_planes)
+        rules = None if self.rules is None else self.rules.restrict_to(members)
         climbed = hill_climb(families, k, np.column_stack(np.triu_indices(k, 1)), constraints=rules)
         self.n_climbed += 1
         parents = [0] * k
@@ -306,17 +303,7 @@ class Grower:
         members = np.array(sorted(variables), np.int64)
         k = len(members)
         if k > self.max_exact:
-            found = None
-            if self.rows is not None and self.rules is None:
-                # As around the first one, with the last as the only candidate.
-                near = dict.fromkeys(members[1:-1].tolist(), 0.0)
-                trial = CandidateTrial(int(members[0]), Surroundings(near), members[-1:])
-                found = self.rows.climb(Problems.of(trial, trial.candidates), self.max_parents)
-            if found is None:
-                parents = self._climbed(SetFamilies(self.scores, members, self.max_parents))
-            else:
-                parents = found.parents
-                self.n_climbed += 1
+            parents = self._climbed(members)
         else:
             rules = None if self.rules is None else self.rules.restrict_to(members)
             if rules:  # only the sets that allowed families need
@@ -420,12 +407,27 @@ def _surroundings(
 
 
 class SetFamilies:
-    """Scores families of a few variables for hill climbing, from the values of sets."""
+    """Scores families of a few variables for hill climbing, from the values of sets or from bit planes."""
 
-    def __init__(self, scores: SetScores, members: Integers, max_parents: int | None) -> None:
+    def __init__(
+        self,
+        scores: SetScores,
+        members: Integers,
+        max_parents: int | None,
+        of_planes: BDeuOfPlanes | None = None,
+    ) -> None:
         self.scores = scores
         self.members = members
         self.max_parents = len(members) if max_parents is None else max_parents
+        self.of_planes = of_planes
+
+    def gains(
+        self, children: Integers, start: Integers, others: Integers, present: Mask, gain: Floats, own: Floats
+    ) -> bool:
+        """Compute all gains of some children, as `BDeuOfPlanes` does; False if that is not possible."""
+        if self.of_planes is None or self.max_parents < len(self.members):
+            return False
+        return self.of_planes.gains(children, start, others, present, gain, own, self.members)
 
     def values(self, sets: Sequence[int]) -> Integers:
         """Return the values of sets of members, given as masks."""

@@ -1,6 +1,6 @@
 """Search over orders of Gaussian variables, from one matrix of correlations (`_kernels.py`).
 
-A variable is one column of the matrix, or several: the indicators of its states (`blocks/_kernels.py`).
+A variable is one column of the matrix, or several: the indicators of its states.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ NEVER = 1e200
 
 
 class Problem(NamedTuple):
-    """Constant input: n variables with several columns each, w at most; scores as in `blocks/_kernels.py`.
+    """Constant input: n variables with several columns each, w at most; scores as in `_kernels.py`.
 
     Parameters
     ----------

@@ -37,8 +37,14 @@ from f2sl._progress import stage
 from f2sl.constraints import Constraints
 from f2sl.data.engines import product_of_columns
 from f2sl.search.orders import Ordered, search_orders
-from f2sl.search.orders.copies import candidates_of_originals, originals, with_copies
-from f2sl.search.orders.determined import Determined, Likelihoods, pairs_of
+from f2sl.search.orders.determined import (
+    Determined,
+    Likelihoods,
+    candidates_of_originals,
+    originals,
+    pairs_of,
+    with_copies,
+)
 from f2sl.search.orders.parent_sets import (
     MOST_CANDIDATES,
     RELATIVE_TOLERANCE,
@@ -163,7 +169,7 @@ class OnDemand:
         """Search with each group of copies as one variable, and go on from there if the score is higher.
 
         `copies`, (m, 2) int64, has pairs of variables that determine each other. Those at required edges
-        move alone: another one cannot stand for them. See :mod:`~f2sl.search.orders.copies`.
+        move alone: another one cannot stand for them. See :mod:`~f2sl.search.orders.determined`.
         """
         copies = copies[~np.isin(copies, self._rules.required).any(axis=1)]
         if not len(copies):

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from f2sl._arrays import Floats, Integers
 from f2sl.data.engines import CountingEngine, Queries, Tables
 from f2sl.stats.scores import _kernels
-from f2sl.stats.scores.base import IMPOSSIBLE, UNKNOWN, words_for
+from f2sl.stats.scores.base import IMPOSSIBLE, UNKNOWN, FamilyScores, words_for
 
 Nodes = NDArray[np.int32]
 
@@ -89,6 +89,9 @@ class SetDecomposable(Protocol):
 
     def set_formula(self, engine: Any) -> SetFormula:
         """Return the formula for G(S) on an engine's counts."""
+
+    def bind(self, engine: Any) -> FamilyScores:
+        """Prepare the score to score families on an engine's data."""
 
 
 class SetScores:

@@ -225,7 +225,14 @@ class BDeuOfPlanes(FamilyScores):
         self._terms, self._ess = terms_for(PRIORS_KEPT, n, unit_of_scores(n)), ess
 
     def gains(
-        self, children: Integers, start: Integers, others: Integers, present: Mask, gain: Floats, own: Floats
+        self,
+        children: Integers,
+        start: Integers,
+        others: Integers,
+        present: Mask,
+        gain: Floats,
+        own: Floats,
+        among: Integers | None = None,
     ) -> bool:
         """Score the families of some children, and the gain of each change of one parent.
 
@@ -238,15 +245,20 @@ class BDeuOfPlanes(FamilyScores):
             which of them are.
         gain, own : ndarrays of float64
             Output: the gain of adding or removing each of `others`, and the score of each child's family.
+        among : ndarray of int64, optional
+            Variables that the other arguments number by their positions here.
 
         Returns
         -------
         bool
             False if a table is too large for this way, or a variable has no planes; then nothing is known.
         """
+        planes, first, states = self._planes
+        if among is not None:
+            first, states = first[among], states[among]
         asked = children, start, others, present
         how = self._ess, self._terms, self._most_cells
-        scored = _kernels.bdeu_gains(*self._planes, *asked, *how, gain, own)
+        scored = _kernels.bdeu_gains(planes, first, states, *asked, *how, gain, own)
         self._n_at_once += max(scored, 0)
         return scored >= 0
 
@@ -304,6 +316,12 @@ class BDeuOfSets(SetFormula):
         return Ceilings(np.log(states) / self.unit, np.zeros(1 << len(states)), slack)
 
 
+def log_likelihood(tables: Tables, logarithms: LogTable) -> Floats:
+    """Return the maximum log likelihood of each table."""
+    cells, groups = sums_of_tables(tables, logarithms)
+    return np.asarray((cells - groups) * logarithms.unit)
+
+
 @dataclass(frozen=True)
 class LogLikelihood(TableScore):
     """Maximum log likelihood, without a penalty."""
@@ -312,18 +330,19 @@ class LogLikelihood(TableScore):
 
     def of_tables(self, tables: Tables, logarithms: LogTable) -> Floats:
         """Return the score of each table."""
-        cells, groups = sums_of_tables(tables, logarithms)
-        return np.asarray((cells - groups) * logarithms.unit)
+        return log_likelihood(tables, logarithms)
 
 
 @dataclass(frozen=True)
-class BIC(LogLikelihood):
+class BIC(TableScore):
     """Maximum log likelihood less log(N) / 2 for each parameter."""
+
+    in_any_order = True
 
     def of_tables(self, tables: Tables, logarithms: LogTable) -> Floats:
         """Return the score of each table."""
         r, q = shapes(tables)
-        fit = super().of_tables(tables, logarithms)
+        fit = log_likelihood(tables, logarithms)
         return np.asarray(fit - 0.5 * math.log(tables.n_rows) * q * (r - 1))
 
     def set_formula(self, engine: Any) -> BICOfSets:
@@ -344,13 +363,15 @@ class BIC(LogLikelihood):
 
 
 @dataclass(frozen=True)
-class AIC(LogLikelihood):
+class AIC(TableScore):
     """Maximum log likelihood less 1 for each parameter."""
+
+    in_any_order = True
 
     def of_tables(self, tables: Tables, logarithms: LogTable) -> Floats:
         """Return the score of each table."""
         r, q = shapes(tables)
-        return np.asarray(super().of_tables(tables, logarithms) - q * (r - 1))
+        return np.asarray(log_likelihood(tables, logarithms) - q * (r - 1))
 
 
 @dataclass(frozen=True)

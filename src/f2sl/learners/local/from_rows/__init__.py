@@ -16,29 +16,24 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from f2sl._arrays import Floats, Integers
+from f2sl._arrays import Integers
 from f2sl.data.memory.engine import LARGEST_REFINING, MemoryEngine
 from f2sl.stats.scores._kernels import LARGEST_EXACT
 from f2sl.stats.scores.tables import BDeuOfSets, terms_for
 
 if TYPE_CHECKING:
-    from f2sl.learners.local.from_rows._kernels import CachedGains, Tally
+    from f2sl.learners.local.from_rows._kernels import Tally
     from f2sl.learners.local.growing import Problems
-    from f2sl.search.climbing._kernels import Climb
     from f2sl.stats.scores.sets import SetScores
 
-SIZES_KEPT, FAMILIES_KEPT = 1021, 4096
-"""Places in the caches of the kernels, a prime number and a power of two: at most 8 MB of terms for each
-thread, of which half is used, and `GAINS_KEPT`."""
-
-GAINS_KEPT = 1 << 22
-"""Largest number of gains in the cache of families, 32 MB for each thread."""
+SIZES_KEPT = 1021
+"""Places in the cache of terms, a prime number: at most 8 MB for each thread, of which half is used."""
 
 
 class Found(NamedTuple):
     """Number of candidates tried, whether the last changes something, and its network.
 
-    `parents` has a mask for each member of the row; without a change, an exact search does not fill them in.
+    `parents` has a mask for each member of the row; without a change, it is not filled in.
     """
 
     n: int
@@ -55,16 +50,14 @@ class FromRows:
         Those of the engine.
     """
 
-    def __init__(self, engine: MemoryEngine, formula: BDeuOfSets, alone: Floats) -> None:
+    def __init__(self, engine: MemoryEngine, formula: BDeuOfSets) -> None:
         self.threads = engine.threads
         self._codes = engine.codes
         self._states = engine.cardinalities
         self._formula = formula
-        self._alone = alone
         self._most = float(engine.cardinalities.max(initial=1))
-        self._hashes: Integers = np.empty(0, np.int64)
         # Caches and scratch memory that no thread uses at the moment.
-        self._free: list[tuple[Tally, CachedGains, dict[int, Climb]]] = []
+        self._free: list[Tally] = []
 
     @classmethod
     def of(cls, scores: SetScores) -> FromRows | None:
@@ -74,8 +67,7 @@ class FromRows:
             return None
         if engine.n_rows * int(engine.cardinalities.max(initial=1)) > LARGEST_REFINING:
             return None
-        nothing, alone = scores.lattices(np.arange(engine.n_variables)[:, None]).T
-        return cls(engine, formula, (alone - nothing) * scores.unit)
+        return cls(engine, formula)
 
     def takes(self, around: Integers) -> bool:
         """Return whether all sets of these variables and a candidate are small enough for an exact search."""
@@ -87,10 +79,16 @@ class FromRows:
 
         trial = problems.trial
         parents = np.zeros(problems.members.shape[1], np.int64)
-        with self._tools() as (tally, _, _):
+        target = int(np.searchsorted(problems.around, trial.target))
+        with self._tally() as tally:
             tried = _kernels.try_in_turn(
                 tally,
-                *self._asked(problems),
+                self._codes,
+                self._states,
+                problems.around,
+                target,
+                problems.candidates,
+                problems.candidate_position,
                 problems.mask(trial.around.near),
                 problems.mask(trial.around.spouses),
                 trial.with_spouses,
@@ -101,51 +99,15 @@ class FromRows:
             )
         return Found(tried, bool(parents[0] >= 0), parents.tolist())
 
-    def climb(self, problems: Problems, max_parents: int | None) -> Found | None:
-        """Climb to networks with the candidates in turn; return None if a family is too large."""
-        from f2sl.learners.local.from_rows import _kernels
-        from f2sl.search.hill_climbing import TABU_LENGTH, new_climb
-
-        trial = problems.trial
-        k = problems.members.shape[1]
-        arrows = np.empty((k, k), np.bool_)
-        with self._tools() as (tally, families, climbs):
-            if k not in climbs:
-                pairs = np.column_stack(np.triu_indices(k, 1))
-                climbs[k] = new_climb(k, pairs, TABU_LENGTH, self._random(k * (k - 1)))
-            tried, changed = _kernels.climb_in_turn(
-                tally,
-                families,
-                *self._asked(problems),
-                climbs[k],
-                self._alone[problems.members].sum(axis=1),
-                np.isin(problems.around, list(trial.around.near)),
-                np.isin(problems.around, list(trial.around.spouses)),
-                trial.with_spouses,
-                trial.near_is_final,
-                k if max_parents is None else max_parents,
-                arrows,
-            )
-        if tried == _kernels.TOO_LARGE:
-            return None
-        own = [sum(1 << u for u, there in enumerate(row) if there) for row in arrows.T.tolist()]
-        return Found(tried, changed, own)
-
-    def _asked(self, problems: Problems) -> tuple[Integers, Integers, Integers, int, Integers, Integers]:
-        """Return what both kernels take first."""
-        around = problems.around
-        target = int(np.searchsorted(around, problems.trial.target))
-        return self._codes, self._states, around, target, problems.candidates, problems.candidate_position
-
     @contextmanager
-    def _tools(self) -> Iterator[tuple[Tally, CachedGains, dict[int, Climb]]]:
-        """Lend caches and scratch memory to one thread."""
+    def _tally(self) -> Iterator[Tally]:
+        """Lend a cache and scratch memory to one thread."""
         try:
-            tools = self._free.pop()
+            tally = self._free.pop()
         except IndexError:
-            tools = self._new_tally(), self._new_families(), {}
-        yield tools
-        self._free.append(tools)
+            tally = self._new_tally()
+        yield tally
+        self._free.append(tally)
 
     def _new_tally(self) -> Tally:
         """Return empty tables and scratch memory for counting."""
@@ -162,22 +124,3 @@ class FromRows:
             keys=np.empty(n_rows, np.int64),
             rows=np.empty((2, n_rows), np.int32),
         )
-
-    def _new_families(self) -> CachedGains:
-        """Return an empty cache of gains."""
-        from f2sl.learners.local.from_rows._kernels import CachedGains
-
-        n = len(self._states)
-        kept = min(FAMILIES_KEPT, 1 << max(0, (GAINS_KEPT // n).bit_length() - 1))
-        return CachedGains(
-            child=np.full(kept, -1, np.int64),
-            parents=np.empty((kept, -(-n // 64)), np.int64),
-            gains=np.empty((kept, n)),
-            hashes=self._random(2 * n).reshape(2, n),
-        )
-
-    def _random(self, n: int) -> Integers:
-        """Return n random numbers, always the same."""
-        if len(self._hashes) < n:
-            self._hashes = np.random.default_rng(0).integers(0, 2**63 - 1, 2 * n)
-        return self._hashes[:n]

@@ -7,7 +7,7 @@ the step that lowers it least, but never returns to one of the last `tabu_length
 
 Scores add up over families (a variable and its parents), so a step changes only the families whose
 parents it touches: after each step only the changes of those are scored again. A step itself is compiled
-(`search/climbing/_kernels.py`). Scores that have a method `gains` compute all gains of a family at once.
+(`search/hill_climbing/_kernels.py`). Scores that have a method `gains` compute all gains of a family at once.
 
 Steps of equal gain (within 1e-11 of the score's size) are taken in a fixed order: adding before
 deleting before reversing, then by the names of the edge's ends. So where the score cannot tell two
@@ -18,24 +18,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl._deadline import checkpoint, keeping
 from f2sl.constraints import Constraints
-from f2sl.search.admissible import Admissible
-from f2sl.search.climbing import _kernels
-from f2sl.search.climbing._kernels import ADD as ADD
-from f2sl.search.climbing._kernels import DELETE as DELETE
-from f2sl.search.climbing._kernels import REVERSE as REVERSE
+from f2sl.search.hill_climbing import _kernels
+from f2sl.search.hill_climbing._kernels import ADD as ADD
+from f2sl.search.hill_climbing._kernels import DELETE as DELETE
+from f2sl.search.hill_climbing._kernels import REVERSE as REVERSE
 
 RELATIVE_TOLERANCE = 1e-11
 """Relative tolerance within which two gains are equal."""
 
 TABU_LENGTH, MAX_STALL = 100, 15
 """Number of recent graphs not to return to, and of steps without improvement, by default."""
+
+Family = tuple[int, tuple[int, ...]]
 
 
 class FamilyScorer(Protocol):
@@ -46,6 +47,53 @@ class FamilyScorer(Protocol):
 
     def score(self, families: Sequence[tuple[int, tuple[int, ...]]]) -> Floats:
         """Score families (child, parents in ascending order)."""
+
+
+class Admissible:
+    """Scores of families in which families that break a rule score minus infinity.
+
+    Parameters
+    ----------
+    families : object with the method `score`
+        The scores themselves.
+    max_parents : int, optional
+        Largest number of parents; None for any number.
+    constraints : Constraints, optional
+        Forbidden and required arcs; None for none.
+    """
+
+    def __init__(
+        self, families: Any, max_parents: int | None = None, constraints: Constraints | None = None
+    ) -> None:
+        self.families = families
+        self.max_parents = max_parents
+        self.constraints = constraints
+        self._required: dict[int, set[int]] = {}
+        if constraints is not None:
+            for parent, child in constraints.required.tolist():
+                self._required.setdefault(child, set()).add(parent)
+
+    def score(self, families: Sequence[Family]) -> Floats:
+        """Score families (child, parents in ascending order); minus infinity if they break a rule."""
+        allowed = self._allowed(families)
+        scores = np.full(len(families), -np.inf)
+        scores[allowed] = self.families.score(
+            [family for family, may in zip(families, allowed, strict=True) if may]
+        )
+        return scores
+
+    def _allowed(self, families: Sequence[Family]) -> Any:
+        allowed = np.ones(len(families), np.bool_)
+        if self.max_parents is not None:
+            allowed &= np.array([len(parents) <= self.max_parents for _, parents in families], np.bool_)
+        if self.constraints is not None:
+            owner = np.repeat(np.arange(len(families)), [len(parents) for _, parents in families])
+            children = np.array([child for child, _ in families], np.int64)
+            flat = np.array([parent for _, parents in families for parent in parents], np.int64)
+            allowed[owner[~self.constraints.allows(flat, children[owner])]] = False
+            for position, (child, parents) in enumerate(families):
+                allowed[position] &= self._required.get(child, set()).issubset(parents)
+        return allowed
 
 
 @dataclass(frozen=True)
@@ -143,41 +191,6 @@ def _constrained(edges: Integers, start: Integers, constraints: Constraints) -> 
     return adjacencies, np.concatenate([required, np.array(kept, np.int64).reshape(-1, 2)])
 
 
-def new_climb(n: int, edges: Integers, tabu_length: int, hashes: Integers) -> _kernels.Climb:
-    """Return a climb over variables 0 to n - 1 among these edges that has not begun.
-
-    `hashes` are random numbers, one for each arc.
-    """
-    # Before sorting, arc i and arc i + m are the two directions of edge i; `position` follows both.
-    m = len(edges)
-    directed_edges = np.concatenate([edges, edges[:, ::-1]]).astype(np.int64).reshape(-1, 2)
-    order = np.lexsort((directed_edges[:, 1], directed_edges[:, 0]))
-    position = np.empty(2 * m, np.int64)
-    position[order] = np.arange(2 * m)
-    return _kernels.Climb(
-        start=np.concatenate([[0], np.cumsum(np.bincount(directed_edges[:, 0], minlength=n))]),
-        others=directed_edges[order, 1],
-        opposite=position[(order + m) % (2 * m)] if m else position,
-        present=np.empty(2 * m, np.bool_),
-        gain=np.zeros(2 * m),
-        closing=np.empty(2 * m, np.bool_),
-        adding=np.zeros(2 * m),
-        top=np.zeros(n),
-        children=np.zeros(2 * m, np.int64),
-        n_children=np.empty(n, np.int64),
-        struck=np.empty((2, 2 * m), np.int64),
-        changed=np.empty(n, np.int64),
-        counters=np.empty(3, np.int64),
-        score=np.empty(1),
-        hashes=hashes,
-        marks=np.empty(tabu_length + 1, np.int64),
-        moves=np.empty((tabu_length + 1, 2), np.int64),
-        odd=np.zeros(2 * m, np.bool_),
-        stack=np.zeros(n, np.int64),
-        seen=np.zeros(n + 1, np.int64),
-    )
-
-
 class _State:
     """DAG during the climb: arrays of the compiled steps, and the scores.
 
@@ -198,8 +211,34 @@ class _State:
     ) -> None:
         self._family_score = family_score
         self._prior = edge_log_prior
-        hashes = np.random.default_rng(0).integers(2**63, size=2 * len(edges))
-        self._climb = climb = new_climb(n, edges, tabu_length, hashes)
+        # Before sorting, arc i and arc i + m are the two directions of edge i; `position` follows both.
+        m = len(edges)
+        directed_edges = np.concatenate([edges, edges[:, ::-1]]).astype(np.int64).reshape(-1, 2)
+        order = np.lexsort((directed_edges[:, 1], directed_edges[:, 0]))
+        position = np.empty(2 * m, np.int64)
+        position[order] = np.arange(2 * m)
+        self._climb = climb = _kernels.Climb(
+            start=np.concatenate([[0], np.cumsum(np.bincount(directed_edges[:, 0], minlength=n))]),
+            others=directed_edges[order, 1],
+            opposite=position[(order + m) % (2 * m)] if m else position,
+            present=np.empty(2 * m, np.bool_),
+            gain=np.zeros(2 * m),
+            closing=np.empty(2 * m, np.bool_),
+            adding=np.zeros(2 * m),
+            top=np.zeros(n),
+            children=np.zeros(2 * m, np.int64),
+            n_children=np.empty(n, np.int64),
+            struck=np.empty((2, 2 * m), np.int64),
+            changed=np.empty(n, np.int64),
+            counters=np.empty(3, np.int64),
+            score=np.empty(1),
+            hashes=np.random.default_rng(0).integers(2**63, size=2 * m),
+            marks=np.empty(tabu_length + 1, np.int64),
+            moves=np.empty((tabu_length + 1, 2), np.int64),
+            odd=np.zeros(2 * m, np.bool_),
+            stack=np.zeros(n, np.int64),
+            seen=np.zeros(n + 1, np.int64),
+        )
         self._own: Floats = np.empty(n)
         _kernels.begin(climb, 0.0)
         # Arcs are sorted by (from, to), hence by from * n + to: those of `start` are found by bisection.

@@ -1,1 +1,0 @@
-"""Compiled steps of hill climbing, for `search/hill_climbing.py`."""

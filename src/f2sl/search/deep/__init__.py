@@ -1,1 +1,0 @@
-"""Neural networks: need PyTorch (the extra ``deep``); imported only on use."""

@@ -1,1 +1,0 @@
-"""Families of blocks of columns, in the search over orders."""
