@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self, dataclass_transform
 
 from f2sl._notes import Note, Part, Use
 from f2sl._options import CATALOGUE, Option, anything, problems_with, refuse
-from f2sl._owners import refuse_unknown
+from f2sl._registry import refuse_unknown
 
 _RANK = {name: rank for rank, name in enumerate(CATALOGUE)}
 

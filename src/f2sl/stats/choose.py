@@ -166,7 +166,7 @@ def measure_unit(measure: str | Measure) -> str:
     """
     if isinstance(measure, Measure):
         return measure.unit
-    return "strength" if measure == AUTO else str(MEASURES[measure].fact("unit", "strength"))
+    return "strength" if measure == AUTO else str(MEASURES.load(measure).unit)
 
 
 def _made(option: str, value: Any, engine: Engine, **options: Any) -> Any:
