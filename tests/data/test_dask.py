@@ -24,9 +24,8 @@ from cluster_tools import at_result, becomes_empty, forgets_all, lone_worker, ru
 from f2sl import BIC, DataError, OptionError
 from f2sl.data.blocks import BlockEngine
 from f2sl.data.dask import runtime as connecting
-from f2sl.data.dask.engine import CELLS_AT_ONCE, TileSplitEngine, open_cluster_engine
 from f2sl.data.dask.runtime import Cluster
-from f2sl.data.dask.table import DaskTable
+from f2sl.data.dask.table import CELLS_AT_ONCE, DaskTable, TileSplitEngine, open_cluster_engine
 from f2sl.data.engines import Queries
 from f2sl.data.memory.engine import MemoryEngine
 from f2sl.data.mixed.engine import MixedEngine
