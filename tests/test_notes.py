@@ -13,11 +13,12 @@ import pytest
 from tests.helpers.cli_process import write_csv
 
 import f2sl
-from f2sl._notes import Note, Say, Use, joined
+from f2sl import DataError, FileError, Note, OptionError
+from f2sl._notes import Say, Use, joined
 from f2sl.cli.app import main
 from f2sl.cli.options import in_shell
 from f2sl.data.formats import table_bytes
-from f2sl.errors import DataError, F2SLWarning, FileError, OptionError
+from f2sl.errors import F2SLWarning
 
 TABLE = {"id": [*range(100)], "a": [i % 2 for i in range(100)], "b": [i % 3 for i in range(100)]}
 STRANGE = ["bins={x}", "drop=['a']", "it's", 'say "no"', "a; b. Also, drop: c", "kinds={", "-o", "tab\tin it"]

@@ -14,11 +14,11 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
-from typing import Any, Self, dataclass_transform
+from typing import Any, ClassVar, Self, dataclass_transform
 
-from f2sl._notes import Note
+from f2sl._notes import Note, Part, Use
 from f2sl._options import CATALOGUE, Option, anything, problems_with, refuse
-from f2sl._owners import refuse_unknown
+from f2sl._registry import refuse_unknown
 
 _RANK = {name: rank for rank, name in enumerate(CATALOGUE)}
 
@@ -42,6 +42,9 @@ class Estimator:
         ...
     f2sl.errors.OptionError: delta must be a number of 0 or more, or 'auto', not -1; ties must be one of 'drop', 'keep', not 'x'
     """  # noqa: E501
+
+    _ignores: ClassVar[tuple[tuple[str, Any, tuple[str, ...]], ...]] = ()
+    """Values of options beside which others have no effect: (option, value, names of the others)."""
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         """Make the constructor from the fields, in the catalogue's order, and document them."""
@@ -96,6 +99,26 @@ class Estimator:
             check = fields[name].metadata.get("check") if name in fields else None
             if check is not None:
                 yield from problems_with(check, name, getattr(self, name))
+        told: set[str] = set()
+        for name, value, others in self._ignores:
+            if getattr(self, name) == value:
+                new = [other for other in others if other not in told]
+                yield from self._without_effect(new, " beside ", Use(name, value))
+                told.update(new)
+        weight, score = "equivalent_sample_size", getattr(self, "score", None)
+        unused = [] if weight in told else [*self._without_effect([weight], " beside ", Use("score", score))]
+        if unused:
+            from f2sl.stats.choose import has_option
+
+            if not has_option("score", score, weight):
+                yield from unused
+
+    def _without_effect(self, names: Iterable[str], *why: Part) -> Iterator[Note]:
+        """Yield a problem for each of the options that is not at its default although nothing uses it."""
+        defaults = self.option_defaults()
+        for name in names:
+            if name in defaults and repr(getattr(self, name)) != repr(defaults[name]):
+                yield Note("no-effect", Use(name), " has no effect", *why)
 
     def __repr__(self) -> str:
         defaults = self.option_defaults()

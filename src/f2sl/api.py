@@ -13,11 +13,10 @@ from typing import Any, NamedTuple, overload
 
 from f2sl._ahead import HELPERS, announce_first_run
 from f2sl._notes import Use, joined, of_kind
-from f2sl._options import flag
-from f2sl._owners import refuse_unknown
+from f2sl._options import checked, flag, refuse
 from f2sl._progress import stage
 from f2sl._reading import READING
-from f2sl._registry import Registry
+from f2sl._registry import Registry, unknown_option
 from f2sl._synonyms import SAME_OPTIONS
 from f2sl.data.engines import open_engine
 from f2sl.data.notes import warn_of_identifiers
@@ -91,12 +90,24 @@ def split_options(registry: Registry, algorithm: str, options: Mapping[str, Any]
 def make_learner(
     registry: Registry, algorithm: str, options: Mapping[str, Any]
 ) -> tuple[Any, dict[str, Any]]:
-    """Create the learner of that name; return it, and the given options that belong to `open_table`."""
+    """Create the learner of that name; return it, and the given options that belong to `open_table`.
+
+    One error names all options that are unknown or have a wrong value.
+    """
     if registry is STRUCTURE:
         HELPERS.start()  # before the learner's module, which imports Numba
-    handed = split_options(registry, algorithm, options)
-    refuse_unknown(algorithm, handed.unknown, [*handed.taken, *READING], registry)
-    return registry.create(algorithm, handed.learner), handed.reading
+    problems = checked(READING, {name: value for name, value in options.items() if name in READING})[1]
+    try:
+        handed = split_options(registry, algorithm, options)
+    except OptionError as error:
+        refuse([*error.problems, *problems])
+        raise
+    known = [*handed.taken, *READING]
+    unknown = [unknown_option(algorithm, name, known, registry) for name in handed.unknown]
+    learner = registry.create(algorithm, handed.learner)
+    if unknown or problems:  # those of the learner alone are told when it is fitted
+        refuse([*unknown, *learner._problems(), *problems])
+    return learner, handed.reading
 
 
 def learn(data: Any, algorithm: str = "f2sl-h", **options: Any) -> StructureLearner:

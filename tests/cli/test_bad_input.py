@@ -26,11 +26,11 @@ from cli_process import (
     together,
     write_csv,
 )
-from f2sl import DataError, F2SLError, FileError, OptionError, example_path, learn, learn_pc
+from f2sl import DAG, DataError, F2SLError, FileError, OptionError, example_path, learn, learn_pc, load_graph
 from f2sl.cli.app import main
 from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import in_shell
-from f2sl.graph import DAG, check_writable, load_graph
+from f2sl.graph import check_writable
 from marks import posix_only
 
 

@@ -207,3 +207,51 @@ def test_the_summary_counts_discrete_and_continuous_apart(tmp_path, capsys):
     pd.DataFrame(columns).to_csv(path, index=False)
     assert main(["learn", str(path)]) == 0
     assert "50 rows, 3 variables: 2 discrete (2 to 3 states each), 1 continuous\n" in capsys.readouterr().out
+
+
+def test_derived_columns_are_those_of_the_values_in_learn_and_in_check(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    a, b = (100 * rng.exponential(size=(2, 300))).astype(int)
+    columns = {
+        "a": a,
+        "b": b,
+        "difference": a - b,
+        "growth": np.exp(a / 50).round(9),
+        "c": rng.normal(size=300),
+    }
+    path = str(write_csv(tmp_path / "t.csv", columns))
+    told = []
+    for command in ("learn", "check"):
+        assert main([command, path]) == 0
+        told.append(
+            [line.split(maxsplit=1)[1] for line in capsys.readouterr().out.splitlines() if line[:4] == "Note"]
+        )
+    assert told[0] == told[1]
+    whole = "\n".join(told[0])
+    assert "normal scores of ranks" in whole
+    assert "monotone functions of each other, as a logarithm is" in whole
+    assert "linear functions" not in whole
+    assert "'a' = 'b' + 'difference'" in whole
+
+
+def test_check_says_that_the_first_line_may_be_data_as_learn_does(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "t.csv"
+    for columns, told in (
+        (rng.normal(size=(60, 2)).round(3).T, "the column names look like values, such as"),
+        (rng.choice(["yes", "no"], (2, 60)), "all column names are numbers; if the first line is data"),
+    ):
+        write_csv(path, dict(zip(["1.5", "2.5"], columns.tolist(), strict=True)))
+        for command in ("learn", "check"):
+            assert main([command, str(path)]) == 0
+            [note] = [line for line in capsys.readouterr().out.splitlines() if "--no-header" in line]
+            assert told in note
+
+
+def test_an_example_of_what_to_leave_out_names_columns(tmp_path, capsys):
+    a = np.random.default_rng(0).normal(size=200).round(3)
+    path = write_csv(tmp_path / "t.csv", {"a": a, **{f"b{i}": (a * i + 1).round(3) for i in range(2, 16)}})
+    assert main(["check", str(path)]) == 0
+    printed = capsys.readouterr().out
+    assert "for example with --drop b2 --drop b3" in printed
+    assert "for example with --drop)" not in printed

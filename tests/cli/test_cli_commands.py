@@ -11,10 +11,10 @@ import pytest
 
 import f2sl as package
 from cli_process import MODULE, f2sl, learned, small_table, write_csv
+from f2sl import DAG, PDAG, load_graph
 from f2sl._options import CATALOGUE, PURPOSES
 from f2sl.cli.app import main
 from f2sl.cli.options import FLAGS
-from f2sl.graph import DAG, PDAG, load_graph
 from f2sl.learners.registries import LOCAL, MARKOV_BLANKET, STRUCTURE
 from f2sl.stats.registries import CI_TESTS, MEASURES, SCORES
 from marks import posix_only

@@ -12,13 +12,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from cli_process import MODULE, learned, small_table, together, write_csv
-from f2sl import DAG, PDAG, FileError, api, load_graph
+from f2sl import DAG, FCBF, PDAG, FileError, Table, api, load_graph
 from f2sl._estimator import Estimator
 from f2sl.cli.app import main
 from f2sl.data import open as reading
-from f2sl.data.table import Table
 from f2sl.learners import fit as fitting
-from f2sl.learners.local.fcbf import FCBF
 from f2sl.learners.registries import STRUCTURE
 
 GRAPH = PDAG([*"abcdef"], [("a", "c"), ("b", "c")], [("e", "f")])
@@ -271,7 +269,7 @@ def test_a_dag_is_compared_and_saved(csv, tmp_path, capsys):
 
 
 def test_what_cannot_be_extended_is_said(tmp_path, capsys, monkeypatch):
-    from f2sl.learners.f2sl import F2SLc
+    from f2sl import F2SLc
 
     square = PDAG([*"abcd"], undirected=[("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")])
     monkeypatch.setattr(F2SLc, "_learn", lambda self, fit: square)

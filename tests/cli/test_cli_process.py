@@ -11,11 +11,11 @@ from numba import njit
 from numba.core.errors import TypingError
 
 from cli_process import ENVIRONMENT, SCRIPT, f2sl, small_table, write_csv
+from f2sl import DAG
 from f2sl._ahead import COMPILING
 from f2sl._jit import inner, kernel
 from f2sl.cli import program
 from f2sl.cli.app import main
-from f2sl.graph import DAG
 from marks import compiled_only
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal, signals or /dev")

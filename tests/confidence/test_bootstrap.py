@@ -14,14 +14,14 @@ import pandas as pd
 import pytest
 
 import f2sl
-from f2sl import Confidence, Knowledge
+from f2sl import Confidence, DataError, FileError, Knowledge, OptionError
 from f2sl._progress import Display, showing
 from f2sl._threads import MOST_PER_CORE, available_cores
 from f2sl.cli.files import load_graph_or_network
 from f2sl.confidence import workers
 from f2sl.confidence.result import Tally
 from f2sl.data.stream import StreamTable
-from f2sl.errors import DataError, FileError, Interrupted, OptionError
+from f2sl.errors import Interrupted
 from f2sl.learners.resample import Replicate, Resampling, gathered
 from f2sl.view.page import page_data
 from marks import compiled_only, posix_only

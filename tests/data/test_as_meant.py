@@ -13,10 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import f2sl
+from f2sl import DataError, F2SLError, FileError, OptionError, open_table
 from f2sl.data.notes import alias_groups
-from f2sl.data.open import open_table
 from f2sl.data.stream import StreamTable
-from f2sl.errors import DataError, F2SLError, FileError, OptionError
 
 ENGINES = ["memory", "stream"]
 engines = pytest.mark.parametrize("engine", ENGINES)

@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from f2sl import DataError, OptionError, open_table
 from f2sl.data.binning import cut
-from f2sl.data.open import open_table
-from f2sl.errors import DataError, OptionError
 
 as_table = partial(open_table, kinds="discrete")
 

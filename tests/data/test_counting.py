@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numba import njit
 
 import naive
+from f2sl import BIC
 from f2sl._threads import AHEAD
 from f2sl.data import tiles
 from f2sl.data.engines import Queries
@@ -19,7 +20,7 @@ from f2sl.data.memory import engine as memory
 from f2sl.data.memory.engine import MemoryEngine
 from f2sl.stats.choose import related_pairs
 from f2sl.stats.measures.information import Information, LogTable
-from f2sl.stats.scores.tables import BIC, FamilyFormula
+from f2sl.stats.scores.tables import FamilyFormula
 from marks import compiled_only
 from tables import make_engine, make_table, random_codes, related_codes
 

@@ -21,19 +21,19 @@ import f2sl
 from cli_process import ENVIRONMENT, MODULE, SECONDS, heed_interrupts, small_table, write_csv
 from cli_process import f2sl as command
 from cluster_tools import at_result, becomes_empty, forgets_all, lone_worker, running
+from f2sl import BIC, DataError, OptionError
 from f2sl.data.blocks import BlockEngine
 from f2sl.data.dask import runtime as connecting
-from f2sl.data.dask.engine import CELLS_AT_ONCE, TileSplitEngine, open_cluster_engine
 from f2sl.data.dask.runtime import Cluster
-from f2sl.data.dask.table import DaskTable
+from f2sl.data.dask.table import CELLS_AT_ONCE, DaskTable, TileSplitEngine, open_cluster_engine
 from f2sl.data.engines import Queries
 from f2sl.data.memory.engine import MemoryEngine
 from f2sl.data.mixed.engine import MixedEngine
 from f2sl.data.moments import Moments
-from f2sl.errors import ClusterError, DataError, OptionError
+from f2sl.errors import ClusterError
 from f2sl.stats.choose import make_score, make_test, related_pairs
 from f2sl.stats.measures.information import Information, LogTable
-from f2sl.stats.scores.tables import BIC, FamilyFormula, LogLikelihood
+from f2sl.stats.scores.tables import FamilyFormula, LogLikelihood
 from mixed_tools import drawn_missing, mixed_columns, mixed_table
 from tables import make_table, random_codes, related_codes, related_numbers
 

@@ -8,10 +8,9 @@ import pytest
 import f2sl
 from cli_process import f2sl as command
 from cluster_tools import forgets_all, running
+from f2sl import DataError, F2SLError, FileError, open_table
 from f2sl.data.dask import reading as parts
 from f2sl.data.engines import open_engine
-from f2sl.data.open import open_table
-from f2sl.errors import DataError, F2SLError, FileError
 from marks import compiled_only
 from tables import related_codes
 

@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import f2sl
+from f2sl import open_table
 from f2sl.data import derived
 from f2sl.data import matrix as values
 from f2sl.data.derived import functions, sums
 from f2sl.data.matrix import Sample
 from f2sl.data.notes import remarks
-from f2sl.data.open import open_table
 from tables import make_table, related_codes
 
 ROWS = 200

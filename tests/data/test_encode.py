@@ -13,9 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from f2sl import DataError, OptionError, open_table
 from f2sl.data.memory.table import MemoryTable
-from f2sl.data.open import open_table
-from f2sl.errors import DataError, OptionError
 
 as_table = partial(open_table, kinds="discrete")
 
@@ -118,11 +117,11 @@ def test_every_integer_type_over_its_whole_range(dtype, rows, columns, data):
 
 
 def test_blocks_join_without_a_seam(monkeypatch):
-    from f2sl.data import integers as _integers
+    from f2sl.data import values as _values
 
     array = np.random.default_rng(7).integers(-5, 40, size=(53, 31)) * np.array([1, 1000, 10**7] + [3] * 28)
     whole = as_table(array)
-    monkeypatch.setattr(_integers, "BLOCK_CELLS", 200)
+    monkeypatch.setattr(_values, "BLOCK_CELLS", 200)
     parted = as_table(array)
     assert parted.states == whole.states
     assert np.array_equal(parted.codes, whole.codes)

@@ -10,11 +10,10 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
+from f2sl import DataError, FileError, OptionError, open_table
 from f2sl.data.files import data_files, read_files
 from f2sl.data.formats import TextOptions
 from f2sl.data.formats.sniff import sniff_delimiter
-from f2sl.data.open import open_table
-from f2sl.errors import DataError, FileError, OptionError
 
 TABLE = pa.table({"name": ["x y", "z", "x y"], "n": [1, 2, 3]})
 CSV = 'name,n\n"x y",1\nz,2\n"x y",3\n'

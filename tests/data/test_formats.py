@@ -7,10 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from f2sl import FileError, OptionError, open_table
 from f2sl.data import formats
 from f2sl.data.formats import TableFormat, table_bytes, writer_for
-from f2sl.data.open import open_table
-from f2sl.errors import FileError, OptionError
 
 COLUMNS = {"a": ["x", "y", "x", "z"], "n": [1, 2, 1, 1]}
 

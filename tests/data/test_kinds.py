@@ -12,10 +12,11 @@ import pyarrow as pa
 import pytest
 
 import f2sl
+from f2sl import check, open_table
 from f2sl.data.check import check_learnable
 from f2sl.data.engines import open_engine
 from f2sl.data.memory.table import MemoryTable
-from f2sl.data.open import check, open_for, open_table
+from f2sl.data.open import open_for
 from f2sl.data.stream import StreamTable
 
 FRAME = pd.DataFrame({"b": [0.5, -1.25, 3.0], "a": [7, 5, 7]})
@@ -337,3 +338,17 @@ class TestOptions:
         table = open_table(array, drop=["x1"])
         assert (table.names, table.states) == (("x0", "x2"), ((5, 6), (7, 8)))
         assert open_table(array, drop=["x0"], names=["u", "v"]).names == ("u", "v")
+
+
+@pytest.mark.parametrize(
+    ("first", "n_columns", "kind"), [(18, 1, "continuous"), (1, 1, "discrete"), (3, 12, "discrete")]
+)
+def test_few_columns_of_codes_begin_at_zero_or_one(first, n_columns, kind):
+    """An age from 18 to 27 is no code, but among many columns rare states may be absent from some."""
+    rng = np.random.default_rng(0)
+    data = {
+        "coin": rng.integers(0, 2, 400),
+        **{f"code{i}": rng.integers(0, 15, 400) for i in range(n_columns)},
+    }
+    data["age"] = rng.integers(first, first + 10, 400)
+    assert open_table(data).kinds[-1] == kind

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from f2sl import DataError
 from f2sl.data.memory.table import MemoryTable
-from f2sl.errors import DataError
 
 
 def test_counts_and_code_type():

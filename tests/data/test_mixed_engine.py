@@ -1,15 +1,19 @@
 """Sums over states and numbers together: naive sums agree, and every engine gives the same bits."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import f2sl
 import naive_mixed
 from f2sl.data.engines import Queries
 from f2sl.data.mixed import shared
 from f2sl.data.mixed.engine import BINS, MixedEngine
 from f2sl.data.stream import StreamTable
+from f2sl.errors import F2SLWarning
 from marks import few_examples
 from mixed_tools import drawn_missing, mixed_columns, mixed_table
 
@@ -169,3 +173,22 @@ def test_columns_of_sets_on_the_rows_that_have_them(random_state, share):
                     mixed = high[i] @ low[j] + low[i] @ high[j]
                     expected += [high[i] @ high[j], mixed, low[i] @ low[j]]
             assert groups.sums[groups.first[t] : groups.first[t + 1]].tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("n_names", "told"), [(60, "nearly as many states as rows"), (40, "fewer than two rows")]
+)
+def test_states_of_less_than_two_rows_each_have_no_columns(n_names, told):
+    n = 60
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=n)
+    frame = {"name": [f"p{i % n_names}" for i in range(n)], "x": x, "y": x + rng.normal(size=n)}
+    with f2sl.open_table(frame, keep=["name"]) as table, MixedEngine(table) as engine:
+        assert np.diff(engine.embedded.start).tolist() == [0, 1, 1]
+        assert sum(note.startswith(told) for note in table.remarks) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", F2SLWarning)  # on identifiers
+        model = f2sl.learn(frame, keep=["name"])
+        without = f2sl.learn(frame)
+    assert model.graph_.undirected_edges == [("x", "y")]
+    assert model.score_ == pytest.approx(without.score_, abs=2.0)  # another penalty for each edge

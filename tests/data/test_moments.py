@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_gaussian
+from f2sl import DataError
 from f2sl.data import moments as module
 from f2sl.data.moments import Moments
-from f2sl.errors import DataError
 from f2sl.stats.choose import related_pairs
 from gaussian_tools import moments, numeric, related_values
 

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 import f2sl
 from cluster_tools import running
+from f2sl import DataError, OptionError, check, open_table
 from f2sl._notes import Use
-from f2sl.data.open import check, open_table
-from f2sl.errors import DataError, OptionError
 from marks import compiled_only
 
 engines = pytest.mark.parametrize("engine", ["memory", "stream"])

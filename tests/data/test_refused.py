@@ -10,9 +10,8 @@ import pyarrow as pa
 import pytest
 import scipy.sparse
 
+from f2sl import DataError, F2SLError, FileError, OptionError, open_table
 from f2sl.data.check import check_learnable
-from f2sl.data.open import open_table
-from f2sl.errors import DataError, F2SLError, FileError, OptionError
 
 as_table = partial(open_table, kinds="discrete", missing="error")
 

@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
+from f2sl import AIC, BIC, K2, BDeu
 from f2sl.data.engines import Queries
 from f2sl.data.memory import engine as memory
 from f2sl.data.memory.runs import find_runs
 from f2sl.stats.measures.information import LogTable
-from f2sl.stats.scores.tables import AIC, BIC, K2, BDeu, FamilyFormula
+from f2sl.stats.scores.tables import FamilyFormula
 from tables import make_engine
 
 pytestmark = pytest.mark.kernels

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 import f2sl
 import naive
+from f2sl import DataError, FileError
 from f2sl.data.blocks import Occurring
 from f2sl.data.engines import Queries
 from f2sl.data.memory.engine import MemoryEngine
 from f2sl.data.moments import Moments
 from f2sl.data.stream import BlockFile, StreamTable
-from f2sl.errors import DataError, FileError
 from f2sl.stats.choose import make_score, make_test, related_pairs
 from f2sl.stats.measures.information import MOST_ENTRIES, Information, LogTable
 from f2sl.stats.scores.tables import LogLikelihood

@@ -10,10 +10,10 @@ from scipy.stats import norm, rankdata
 
 import f2sl
 from cli_process import f2sl as command
+from f2sl import F2SLError, OptionError
 from f2sl.data import transform
 from f2sl.data.stream import StreamTable
 from f2sl.data.transform import for_learning
-from f2sl.errors import F2SLError, OptionError
 from marks import compiled_only
 
 

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from f2sl.graph import DAG, PDAG, apply_meek_rules, compare, load_graph
+from f2sl import DAG, PDAG, compare, load_graph
+from f2sl.graph import apply_meek_rules
 
 N = 10_000
 MOST_BYTES = 50e6

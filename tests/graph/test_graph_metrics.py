@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive_graph as naive
-from f2sl.errors import GraphError, OptionError
-from f2sl.graph import DAG, PDAG, compare, compare_pc
+from f2sl import DAG, PDAG, GraphError, OptionError, compare, compare_pc
 from graphs import pdags, shuffled
 from marks import examples
 

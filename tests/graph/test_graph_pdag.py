@@ -12,8 +12,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from f2sl.errors import GraphError
-from f2sl.graph import DAG, PDAG
+from f2sl import DAG, PDAG, GraphError
 from graphs import ASIA
 
 

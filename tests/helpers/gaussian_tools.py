@@ -2,10 +2,9 @@
 
 import numpy as np
 
+from f2sl import DAG, FisherZ
 from f2sl.data.memory.table import MemoryTable
 from f2sl.data.moments import Moments
-from f2sl.graph import DAG
-from f2sl.stats.tests.fisher_z import FisherZ
 
 NEARLY_ALL_THERE_IS = 10**16
 """As many rows as make a test of correlations as good as an oracle."""

@@ -4,7 +4,7 @@ from itertools import combinations
 
 from hypothesis import strategies as st
 
-from f2sl.graph import DAG, PDAG
+from f2sl import DAG, PDAG
 
 ASIA = DAG(
     ["asia", "tub", "smoke", "lung", "bronc", "either", "xray", "dysp"],

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from f2sl.graph import DAG
-from f2sl.network.bayesian_network import BayesianNetwork
+from f2sl import DAG, BayesianNetwork
 
 
 def build(naive, name=""):

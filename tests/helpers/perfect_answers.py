@@ -6,10 +6,8 @@ from functools import cache
 from itertools import combinations
 
 import f2sl
-from f2sl.graph import DAG
+from f2sl import DAG, GSMB, MMPC
 from f2sl.learners.gsbn import along_paths, colliders_of_blankets, edges_of_blankets
-from f2sl.learners.local.grow_shrink import GSMB
-from f2sl.learners.local.mmpc import MMPC
 from f2sl.learners.pc_stable import stable_skeleton, unseparated_colliders
 from f2sl.learners.registries import LOCAL
 from f2sl.learners.skeleton import join

@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import f2sl
-from f2sl import DAG, PDAG, Knowledge
-from f2sl.errors import F2SLError, FileError, GraphError, OptionError
+from f2sl import DAG, PDAG, F2SLError, FileError, GraphError, Knowledge, OptionError
 from f2sl.knowledge.files import from_tetrad, to_tetrad
 from f2sl.network.fitting import dag_of_network
 

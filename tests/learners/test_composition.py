@@ -4,7 +4,7 @@ import pytest
 from sklearn.base import clone
 
 import f2sl
-from f2sl.errors import OptionError
+from f2sl import OptionError
 from f2sl.learners.base import StructureLearner
 from f2sl.learners.fit import Fit
 from f2sl.learners.local_to_global import local_to_global

@@ -14,8 +14,9 @@ from sklearn.base import clone
 
 import f2sl
 from cli_process import ENVIRONMENT, learned, small_table, write_csv
+from f2sl import DataError, OptionError
 from f2sl.cli.app import main
-from f2sl.errors import DataError, F2SLWarning, Interrupted, OptionError
+from f2sl.errors import F2SLWarning, Interrupted
 from naive_dag_gnn import cycles, network, objective
 
 needs_torch = pytest.mark.skipif(find_spec("torch") is None, reason='needs PyTorch: pip install "f2sl[deep]"')

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 import f2sl
+from f2sl import OptionError, open_table
 from f2sl.constraints import Constraints
 from f2sl.data.memory.engine import MemoryEngine
 from f2sl.data.moments import Moments
-from f2sl.data.open import open_table
-from f2sl.errors import OptionError
 from f2sl.learners.fit import Fit
 from f2sl.learners.local_to_global import orient_by_score
 from f2sl.search.orders import search_orders

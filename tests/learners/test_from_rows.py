@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from f2sl import open_table
 from f2sl.data.memory.engine import MemoryEngine
-from f2sl.data.open import open_table
 from f2sl.learners.local import from_rows, growing
 from f2sl.learners.local.by_score import Run
 from f2sl.learners.local.s2tmb import explore

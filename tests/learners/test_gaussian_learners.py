@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import f2sl
 from cli_process import f2sl as command
 from cli_process import learned, write_csv
+from f2sl import DataError, OptionError
 from f2sl.data.memory.table import MemoryTable
-from f2sl.errors import DataError, OptionError
 from gaussian_tools import sampled, small_dag
 
 BOTH_KINDS = [

@@ -2,7 +2,7 @@
 
 import pytest
 
-from f2sl.learners.local.tc_blankets import TCBlankets
+from f2sl import TCBlankets
 from f2sl.learners.registries import LOCAL, MARKOV_BLANKET
 from f2sl.learners.skeleton import join
 from f2sl.learners.tc import separated_spouses, without_spouses

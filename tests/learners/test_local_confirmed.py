@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 
 import f2sl
 import naive_orders
+from f2sl import FCBF, ConfirmedFCBF, OptionError
 from f2sl.data.engines import FoundPairs
-from f2sl.errors import OptionError
 from f2sl.learners.local import confirmed
 from f2sl.learners.local.base import Neighborhoods
-from f2sl.learners.local.confirmed import ConfirmedFCBF
-from f2sl.learners.local.fcbf import FCBF, relevance_graph
+from f2sl.learners.local.fcbf import relevance_graph
 from f2sl.learners.skeleton import join
 from f2sl.learners.v_structures import find_v_structures, orient_by_independence
 from f2sl.stats.answers import INDEPENDENT

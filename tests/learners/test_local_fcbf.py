@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
+from f2sl import FCBF, OptionError
 from f2sl.data.engines import FoundPairs
-from f2sl.errors import OptionError
-from f2sl.learners.local.fcbf import FCBF, relevance_graph
+from f2sl.learners.local.fcbf import relevance_graph
 from tables import make_engine, random_codes, related_codes
 
 pytestmark = pytest.mark.kernels

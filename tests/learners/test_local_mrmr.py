@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
-from f2sl.errors import OptionError
-from f2sl.learners.local.mrmr import MRMR
+from f2sl import MRMR, OptionError
 from tables import make_engine, random_codes, related_codes
 
 pytestmark = pytest.mark.kernels

@@ -9,7 +9,8 @@ from numba import njit
 
 import f2sl
 import naive_score_local
-from f2sl.errors import DataError, F2SLWarning, Interrupted, OptionError
+from f2sl import DataError, OptionError
+from f2sl.errors import F2SLWarning, Interrupted
 from f2sl.learners.local import _kernels, by_score, growing, sll
 from f2sl.learners.local.growing import Grower
 from f2sl.learners.registries import LOCAL, MARKOV_BLANKET

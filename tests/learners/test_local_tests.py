@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import f2sl
 import naive_local
-from f2sl.errors import OptionError
+from f2sl import OptionError
 from f2sl.learners.local import bamb, lockstep, subset_search
 from f2sl.learners.local.base import Neighborhood
 from f2sl.learners.registries import LOCAL, MARKOV_BLANKET

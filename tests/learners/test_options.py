@@ -13,12 +13,12 @@ import pytest
 from sklearn.base import clone
 
 import f2sl
-from f2sl import _extensions
-from f2sl._options import CATALOGUE, option, whole
+from f2sl import OptionError, _extensions, option
+from f2sl._options import CATALOGUE, whole
 from f2sl._reading import READING
 from f2sl.api import split_options
 from f2sl.cli.app import main
-from f2sl.errors import F2SLWarning, OptionError
+from f2sl.errors import F2SLWarning
 from f2sl.learners.base import StructureLearner
 from f2sl.learners.local.base import LocalLearner, Neighborhood, Neighborhoods, flatten
 from f2sl.learners.registries import LOCAL, MARKOV_BLANKET, STRUCTURE

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import f2sl
-from f2sl.errors import OptionError
+from f2sl import OptionError
 from f2sl.learners.registries import STRUCTURE
 
 LEARNERS = {

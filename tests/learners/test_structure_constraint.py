@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import f2sl
 import naive
 import naive_structure
-from f2sl.graph import DAG
+from f2sl import DAG
 from f2sl.learners import gsbn, pc_stable
 from f2sl.learners.local import base
 from f2sl.learners.local.separating_sets import named_sets

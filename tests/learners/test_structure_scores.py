@@ -12,9 +12,9 @@ import naive
 import naive_score_local
 from cli_process import f2sl as command
 from cli_process import interrupted, learned, write_csv
+from f2sl import DataError, OptionError, load_graph
 from f2sl.cli.app import main
-from f2sl.errors import DataError, F2SLWarning, Interrupted, OptionError
-from f2sl.graph import load_graph
+from f2sl.errors import F2SLWarning, Interrupted
 from f2sl.learners import by_best_networks, ggsl
 from f2sl.learners.by_best_networks import v_structures_of_spouses
 from f2sl.learners.local import by_score

@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given
 
 import naive_gaussian
-from f2sl.errors import OptionError
-from f2sl.graph import DAG
+from f2sl import DAG, TC, OptionError
 from f2sl.learners.skeleton import from_edges
-from f2sl.learners.tc import TC, _left_out, separated_spouses, without_spouses
+from f2sl.learners.tc import _left_out, separated_spouses, without_spouses
 from f2sl.learners.v_structures import orient_by_independence
 from f2sl.stats.conditioning import decided, given_all_others
 from gaussian_tools import moments, related_values

@@ -9,10 +9,10 @@ import pytest
 import f2sl
 from cli_process import f2sl as command
 from cli_process import interrupted
+from f2sl import load_graph
 from f2sl._deadline import Deadline
 from f2sl._progress import Display, showing
 from f2sl.errors import F2SLWarning, Interrupted
-from f2sl.graph import load_graph
 from f2sl.learners.base import StructureLearner
 from f2sl.learners.registries import STRUCTURE
 from interrupting import ThirdStep

@@ -10,8 +10,8 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import naive
+from f2sl import DAG
 from f2sl.constraints import Constraints
-from f2sl.graph import DAG
 from f2sl.learners import v_structures
 from f2sl.learners.skeleton import from_edges
 from f2sl.learners.v_structures import (

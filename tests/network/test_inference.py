@@ -10,7 +10,7 @@ import pytest
 
 import f2sl
 import naive_inference as naive
-from f2sl.errors import DataError, OptionError
+from f2sl import DataError, OptionError
 from f2sl.network.bundled import bundled_sizes
 from naive_network import SPRINKLER, joint
 from network_tools import build

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import f2sl
-from f2sl.errors import DataError, GraphError, OptionError
-from f2sl.network.bayesian_network import BayesianNetwork
+from f2sl import BayesianNetwork, DataError, GraphError, OptionError
 from f2sl.network.bundled import NETWORKS, bundled_sizes, size_of
 from f2sl.network.formats.bif_file import write_bif
 from f2sl.network.sampling import sample_table

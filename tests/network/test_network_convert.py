@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import f2sl
-from f2sl.errors import DataError, GraphError, OptionError
+from f2sl import DataError, GraphError, OptionError
 from naive_network import SPRINKLER, joint
 from network_tools import build
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import f2sl
-from f2sl.errors import FileError
+from f2sl import FileError
 from f2sl.network.formats import FORMATS
 from naive_network import SPRINKLER
 from network_tools import build

@@ -16,8 +16,8 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 import f2sl
-from f2sl.errors import DataError
-from f2sl.network import BayesianNetwork, observed_as_continuous
+from f2sl import BayesianNetwork, DataError
+from f2sl.network import observed_as_continuous
 from f2sl.network.sampling import sample_table
 from marks import examples
 

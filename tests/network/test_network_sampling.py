@@ -10,8 +10,7 @@ from scipy.stats import chisquare
 
 import f2sl
 import naive_network as naive
-from f2sl.errors import DataError, GraphError, OptionError
-from f2sl.network.bayesian_network import BayesianNetwork
+from f2sl import BayesianNetwork, DataError, GraphError, OptionError
 from f2sl.network.sampling import sample_table
 from naive_network import SPRINKLER
 from network_tools import build

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 import f2sl
 import naive
 import naive_exact
-from f2sl import _deadline
-from f2sl.errors import F2SLWarning, Interrupted, OptionError
+from f2sl import OptionError, _deadline
+from f2sl.errors import F2SLWarning, Interrupted
 from f2sl.learners import exact_search
 from f2sl.search import exact
 from f2sl.search.exact import best_networks, count_lattice

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import f2sl
+from f2sl import BGe, DegenerateGaussianBIC, GaussianBIC
 from f2sl._deadline import Deadline
 from f2sl.constraints import Constraints
 from f2sl.data.engines import open_engine
@@ -18,8 +19,6 @@ from f2sl.search.growing import OF_FAMILIES, OF_NUMBERS, numbers, stages
 from f2sl.search.growing.families import search_families
 from f2sl.search.growing.numbers import of_blocks, of_numbers, search_numbers
 from f2sl.stats.choose import make_score
-from f2sl.stats.scores.gaussian import BGe, GaussianBIC
-from f2sl.stats.scores.mixed import DegenerateGaussianBIC
 from mixed_tools import mixed_columns, mixed_table
 from naive_growing import LEAST, Naive
 from tables import make_engine, related_codes

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import f2sl
+from f2sl import open_table
 from f2sl.constraints import Constraints
 from f2sl.data.memory.engine import MemoryEngine
-from f2sl.data.open import open_table
 from f2sl.search.orders import on_demand
 from f2sl.search.orders.determined import Determined
 from f2sl.search.orders.on_demand import OnDemand, extended

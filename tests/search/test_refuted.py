@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 import f2sl
 import naive
+from f2sl import DegenerateGaussian
 from f2sl.constraints import Constraints
 from f2sl.data.engines import open_engine
 from f2sl.graph.extension import consistent_extension
 from f2sl.search.growing.numbers import of_blocks, search_numbers
 from f2sl.search.growing.refuted import DEVIATIONS, SHARE, without_refuted
-from f2sl.stats.tests.mixed import DegenerateGaussian
 from marks import few_examples
 
 A, B, NUMBER, X, Y = range(5)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
+from f2sl import OptionError
 from f2sl.data.engines import Queries
-from f2sl.errors import OptionError
 from f2sl.stats.choose import make_set_scores
 from f2sl.stats.scores import sets
 from f2sl.stats.scores.base import IMPOSSIBLE, LEAST, words_of

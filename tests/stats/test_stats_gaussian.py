@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from scipy.stats import norm, pearsonr
 
 import naive_gaussian
-from f2sl.errors import OptionError
+from f2sl import FisherZ, OptionError
 from f2sl.stats.answers import DEPENDENT, INCONCLUSIVE, INDEPENDENT, reliable_subsets
 from f2sl.stats.choose import make_score, make_test
 from f2sl.stats.conditioning import partial_correlations
-from f2sl.stats.tests.fisher_z import CorrelationTest, FisherZ
+from f2sl.stats.tests.fisher_z import CorrelationTest
 from gaussian_tools import moments, related_values
 from marks import compiled_only
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from scipy.stats import chi2, chi2_contingency
 
 import naive
+from f2sl import OptionError
 from f2sl.data.engines import Queries, open_engine
 from f2sl.data.memory.engine import MOST_PLANES
-from f2sl.errors import OptionError
 from f2sl.stats import answers as subset_module
 from f2sl.stats.answers import DEPENDENT, INCONCLUSIVE, INDEPENDENT, reliable_subsets, subsets
 from f2sl.stats.choose import make_test

@@ -14,13 +14,13 @@ from scipy.stats import chi2, norm
 
 import f2sl
 import naive_gaussian
+from f2sl import DataError
 from f2sl.cli.app import main
 from f2sl.data import _kernels
 from f2sl.data.engines import Queries
 from f2sl.data.memory.engine import MemoryEngine
 from f2sl.data.moments import Moments
 from f2sl.data.stream import StreamTable
-from f2sl.errors import DataError
 from f2sl.stats.answers import INCONCLUSIVE
 from f2sl.stats.choose import make_score, make_test, related_pairs, significant_pairs
 

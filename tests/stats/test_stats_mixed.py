@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from scipy.stats import chi2
 
 import naive_mixed
+from f2sl import ConditionalGaussian, DegenerateGaussian
 from f2sl.data.engines import open_engine
 from f2sl.stats.answers import DEPENDENT, INCONCLUSIVE
 from f2sl.stats.choose import make_score, make_test, related_pairs, significant_pairs
 from f2sl.stats.conditioning import COLLINEAR
-from f2sl.stats.tests.mixed import ConditionalGaussian, DegenerateGaussian
 from marks import few_examples
 from mixed_tools import mixed_columns, mixed_table
 

@@ -6,12 +6,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import f2sl
+from f2sl import ConditionalGaussianBIC, DataError
 from f2sl.data.engines import open_engine
 from f2sl.data.stream import StreamTable
-from f2sl.errors import DataError
 from f2sl.stats.answers import INCONCLUSIVE
 from f2sl.stats.choose import make_score, make_test, related_pairs, significant_pairs
-from f2sl.stats.scores.mixed import ConditionalGaussianBIC
 from marks import few_examples
 from mixed_tools import drawn_missing, mixed_columns, mixed_table
 

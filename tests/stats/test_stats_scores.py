@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import naive
+from f2sl import OptionError, open_table
 from f2sl.data.memory.engine import MemoryEngine
-from f2sl.data.open import open_table
-from f2sl.errors import OptionError
 from f2sl.stats.choose import make_score
 from f2sl.stats.scores import tables as scores_of_tables
 from f2sl.stats.scores.tables import LogLikelihood

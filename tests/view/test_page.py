@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 
 import f2sl
+from f2sl import FileError, GraphError, OptionError
 from f2sl.cli.app import main
-from f2sl.errors import FileError, GraphError, NotFittedError, OptionError
+from f2sl.errors import NotFittedError
 from f2sl.view.page import page, page_data
 
 ASIA = f2sl.load_network("asia")

@@ -13,7 +13,7 @@ import pytest
 
 import f2sl
 from chromium import BROWSER, WHY_NONE, Chromium
-from f2sl.network import random_network
+from f2sl import random_network
 
 pytestmark = pytest.mark.skipif(BROWSER is None, reason=WHY_NONE)
 

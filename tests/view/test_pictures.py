@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import f2sl
-from f2sl.errors import FileError, GraphError, OptionError
-from f2sl.network import random_network
+from f2sl import FileError, GraphError, OptionError, random_network
 from f2sl.view.drawing import Edge, drawing, edges_of, label
 from f2sl.view.layers import GAP, HEIGHT, lay_out
 from f2sl.view.plot import _families

@@ -13,6 +13,7 @@ from f2sl.cli.compare import metrics
 from f2sl.cli.files import check_outputs, load_any_graph, save_picture
 from f2sl.cli.interrupts import interrupts
 from f2sl.cli.options import (
+    POSTPONED,
     Algorithm,
     AsJson,
     Picture,
@@ -93,16 +94,15 @@ def bootstrap(
     started = time.perf_counter()
     check_outputs([reading.location, truth], graph=out, picture=picture)
     reading.check()
-    from f2sl._options import refuse
     from f2sl.confidence.bootstrap import bootstrap as run
     from f2sl.confidence.bootstrap import problems
     from f2sl.data.open import open_for
     from f2sl.graph import PDAG, compare
     from f2sl.learners.registries import STRUCTURE
 
-    refuse(problems(replicates, random_state, method, threshold, reading.jobs, out, resume))
+    POSTPONED.extend(problems(replicates, random_state, method, threshold, reading.jobs, out, resume))
+    learner, algorithm = create_learner(STRUCTURE, algorithm, options, reading.given)
     true_graph = None if truth is None else load_any_graph(truth)
-    learner, algorithm = create_learner(STRUCTURE, algorithm, options), STRUCTURE.resolve(algorithm)
     given: dict[str, Any] = {
         "n_jobs": reading.jobs,
         "scheduler": reading.given["scheduler"],

@@ -26,16 +26,17 @@ def check(reading: TableOptions, as_json: AsJson = False) -> None:
 
     report = check_table(reading.data, **reading.options())
     problems = texts(report.problems)
+    notes = reading.with_names(report.notes, [column.name for column in report.columns if column.kind])
     if as_json:
         columns = [column._asdict() for column in report.columns]
-        found = {"notes": records(report.notes), "problems": records(report.problems)}
+        found = {"notes": records(notes), "problems": records(report.problems)}
         output.show_json({"rows": report.n_rows, "columns": columns, **found})
     else:
         rows = [tuple(printable(str(cell)) for cell in column) for column in report.columns]
         title = f"{printable(reading.data)}: {count(report.n_rows, 'row')}, {count(len(rows), 'column')}"
         headings = ("column", "kind", "values", "missing", "read as", "why")
         output.show(output.columns(title, headings, rows, right=[3]))
-        lines = [("Note", note) for note in texts(report.notes)]
+        lines = [("Note", note) for note in texts(notes)]
         lines += [("Problem", problem) for problem in problems]
         if lines:
             output.show(output.pairs((label, printable(text)) for label, text in lines))

@@ -24,6 +24,7 @@ from f2sl.cli.options import (
     Quiet,
     Truth,
     create_learner,
+    describe_options,
     out_file,
     texts,
     with_learner_options,
@@ -99,8 +100,7 @@ def learn(
     from f2sl.learners.registries import STRUCTURE
 
     jobs = {} if reading.jobs is None else {"n_jobs": reading.jobs}
-    learner = create_learner(STRUCTURE, algorithm, {**options, **jobs})
-    algorithm = STRUCTURE.resolve(algorithm)
+    learner, algorithm = create_learner(STRUCTURE, algorithm, {**options, **jobs}, reading.given)
     opened: list[Table] = []
     shares: Distributions | None = None
 
@@ -134,7 +134,9 @@ def learn(
         # Tables that are not in memory are closed by now.
         known = table if table.held == "in memory" else shares
         ask = command_to_explain(context)
-        save_page(learner, page, graph=graph, truth=true_graph, data=known, ask=ask, title=title)
+        called = f"{algorithm} {describe_options(learner)}".rstrip()
+        facts = {"ask": ask, "title": title, "learner": called}
+        save_page(learner, page, graph=graph, truth=true_graph, data=known, **facts)
 
     from f2sl.cli.summary import Learned
 

@@ -93,11 +93,10 @@ def run_one_target(
     """Learn the set of one variable, or of all, and print it."""
     reading.check()
     from f2sl._threads import note_of_jobs
-    from f2sl.data.notes import remarks
     from f2sl.learners.registries import LOCAL, MARKOV_BLANKET
 
     registry, noun = (LOCAL, "neighbor") if command == "pc" else (MARKOV_BLANKET, "member")
-    learner = create_learner(registry, algorithm, options)
+    learner, algorithm = create_learner(registry, algorithm, options, reading.given)
     by = f"by {algorithm} {describe_options(learner)}".rstrip()  # before "auto" is settled
     from f2sl.api import find_sets
 
@@ -106,7 +105,7 @@ def run_one_target(
 
     def on_open(table: Table) -> Table:
         opened.append(reading.noted(table))
-        remarked.extend([*opened[0].notes, *remarks(table), *note_of_jobs(reading.jobs)])
+        remarked.extend([*opened[0].notes, *table.remarks, *note_of_jobs(reading.jobs)])
         return opened[0]
 
     what = algorithm, reading.data, target, reading.jobs

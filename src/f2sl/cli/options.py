@@ -1,4 +1,4 @@
-"""The options of learners on the command line.
+"""The options of learners on the command line, and the knowledge about edges that is given by several.
 
 They come from the catalogue of options (:mod:`f2sl._options`). A command that runs learners offers the
 options meant for it and passes on those that the user gives. It refuses options that the chosen learner
@@ -16,14 +16,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from f2sl._notes import Say, Use, note_of
-from f2sl._options import CATALOGUE, Option, flag_of
+from f2sl._notes import Note, Say, Use, note_of
+from f2sl._options import CATALOGUE, Option, anything, checked, flag_of, problems_with, refuse
 from f2sl._reading import READING
-from f2sl.cli.knowledge import OPTIONS as OF_KNOWLEDGE
-from f2sl.cli.knowledge import parse_knowledge
+from f2sl.errors import OptionError
 
 if TYPE_CHECKING:
     from f2sl._registry import Registry
+    from f2sl.knowledge import Knowledge
+
+
+POSTPONED: list[Note] = []
+"""What is wrong with the call so far. Parsing goes on, so that one message names all of it."""
 
 LEARNING = "Learning"
 OUTPUT = "Output"
@@ -92,6 +96,40 @@ Silent = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors."
 _LEARNER = "learner_"
 
 
+def postponed(parse: Callable[..., Any], *arguments: Any, **values: Any) -> Any:
+    """Return what `parse` does; if it raises an error, keep its problems for later and return None."""
+    try:
+        return parse(*arguments, **values)
+    except OptionError as error:
+        POSTPONED.extend(error.problems)
+        return None
+
+
+def refuse_postponed(*more: Note) -> None:
+    """Raise one error about all that is wrong so far, if anything is."""
+    problems = [*POSTPONED, *more]
+    POSTPONED.clear()
+    refuse(problems)
+
+
+def postpone_type(name: str, flag: str, value: Any, kind: type) -> None:
+    """Keep the problem of a value that is no number: in the words of the option's own check, if it has one.
+
+    Examples
+    --------
+    >>> postpone_type("time_limit", "--time-limit", "soon", float)
+    >>> postpone_type("rows", "--rows", "ten", int)
+    >>> refuse_postponed()
+    Traceback (most recent call last):
+        ...
+    f2sl.errors.OptionError: time_limit must be a number from 0.001 to 1e+09, not 'soon'; --rows takes a whole number, not 'ten'
+    """  # noqa: E501
+    option = CATALOGUE.get(name)
+    found = () if option is None else problems_with(option.check, option.name, value)
+    number = "a whole number" if kind is int else "a number"
+    POSTPONED.extend(found or [Note("option", f"{flag} takes {number}, not {value!r}")])
+
+
 def flag(option: Option, name: str = "") -> Any:
     """Return the flag of an option, or one of another name, for Typer."""
     metavar = None if option.switch else option.metavar or "|".join(option.choices) or None
@@ -133,7 +171,7 @@ def with_learner_options(command: Callable[..., None]) -> Callable[..., None]:
 
     def given(**values: Any) -> dict[str, Any]:
         about_edges = {one.name: values.pop(one.name) for one in OF_KNOWLEDGE}
-        values["knowledge"] = parse_knowledge(**about_edges)
+        values["knowledge"] = postponed(parse_knowledge, **about_edges)
         return {name.removeprefix(_LEARNER): value for name, value in values.items() if value is not None}
 
     return spread(command, "options", [*learners, *map(parameter, OF_KNOWLEDGE)], given)
@@ -148,7 +186,8 @@ def spread(
 ) -> Callable[..., None]:
     """Replace one parameter of a command by several, and make its value from theirs.
 
-    They follow the parameter `after`, or all others; required parameters come first.
+    They follow the parameter `after`, or all others; required parameters come first. A command without
+    learners refuses here what is wrong; others do when they create the learner (:func:`create_learner`).
     """
     signature = inspect.signature(command, eval_str=True)
     whole = [p for p in signature.parameters.values() if p.name != name]
@@ -159,9 +198,12 @@ def spread(
     @wraps(command)
     def run(**values: Any) -> None:
         made = make(**{parameter.name: values.pop(parameter.name) for parameter in parameters})
+        if name == "reading" and "options" not in signature.parameters:
+            refuse_postponed(*(checked(READING, made.given)[1] if POSTPONED else ()))
         command(**values, **{name: made})
 
     run.__signature__ = signature.replace(parameters=whole)  # type: ignore[attr-defined]
+    run.spread = name  # type: ignore[attr-defined]
     return run
 
 
@@ -197,12 +239,22 @@ def as_written(options: Mapping[str, Any]) -> str:
     return " ".join(in_shell(Use(name, value)) for name, value in (own | inner).items())
 
 
-def create_learner(registry: Registry, name: str, options: dict[str, Any]) -> Any:
-    """Create a learner by name; an unknown name, or an option that it does not take, is an error."""
+def create_learner(
+    registry: Registry, name: str, options: Mapping[str, Any], reading: Mapping[str, Any] | None = None
+) -> tuple[Any, str]:
+    """Create a learner by name; return it, and the name under which it is registered.
+
+    One error names all that is wrong with the command: the name, options, their values, and how to read.
+    """
     from f2sl.api import make_learner
 
-    learner, _ = make_learner(registry, name, options)
-    return learner
+    try:
+        learner, _ = make_learner(registry, name, {**options, **(reading or {})})
+    except OptionError as error:
+        refuse_postponed(*error.problems)
+        raise
+    refuse_postponed(*(learner._problems() if POSTPONED else ()))
+    return learner, registry.resolve(name)
 
 
 def in_shell(part: Use | Say) -> str:
@@ -239,3 +291,97 @@ def texts(notes: Iterable[str]) -> list[str]:
 def records(notes: Iterable[str]) -> list[dict[str, Any]]:
     """Return notes as plain data for ``--json``, with options as flags in their texts."""
     return [note_of(note).as_dict(in_shell) for note in notes]
+
+
+PANEL = "Knowledge about edges"
+KNOWLEDGE_FILE = "File with prior knowledge about edges: TOML, or Tetrad's text format."
+
+
+_EDGE = '"A -> B"'
+OF_KNOWLEDGE = [
+    Option(name, anything, purpose=PANEL, repeats=repeats, metavar=metavar).says(text)
+    for name, repeats, metavar, text in (
+        ("knowledge", False, "FILE", KNOWLEDGE_FILE),
+        ("require", True, _EDGE, "Required edge."),
+        (
+            "forbid",
+            True,
+            f'{_EDGE} or "A - B"',
+            "Forbidden edge, or adjacency (either direction).",
+        ),
+        (
+            "tiers",
+            False,
+            '"A,B > C > D"',
+            "Groups of columns in the order of time; no edge leads from a later to an earlier group.",
+        ),
+        ("root", True, "COLUMN", "Column without parents."),
+        ("leaf", True, "COLUMN", "Column without children."),
+    )
+]
+"""Options by which knowledge is given on the command line."""
+
+
+def parse_knowledge(
+    knowledge: str | None = None,
+    require: Sequence[str] | None = None,
+    forbid: Sequence[str] | None = None,
+    tiers: str | None = None,
+    root: Sequence[str] | None = None,
+    leaf: Sequence[str] | None = None,
+) -> Knowledge | None:
+    """Combine the knowledge of a file and of the options; return None if there is neither.
+
+    Examples
+    --------
+    >>> parse_knowledge(require=["a -> b"], forbid=["c - d"], tiers="a, c > b")
+    Knowledge(required=[('a', 'b')], forbidden_adjacencies=[('c', 'd')], tiers=[['a', 'c'], ['b']])
+    """
+    said = (require, forbid, tiers, root, leaf)
+    if knowledge is None and not any(said):
+        return None
+    from f2sl.knowledge import Knowledge
+
+    problems: list[str] = []
+
+    def edges(flag: str, texts: Iterable[str], mark: str) -> list[tuple[str, str]]:
+        found = []
+        for text in texts:
+            try:
+                found.append(_edge(flag, text, mark))
+            except OptionError as error:
+                problems.append(str(error))
+        return found
+
+    required = edges("--require", require or (), "->")
+    arcs = edges("--forbid", (text for text in forbid or () if "->" in text), "->")
+    pairs = edges("--forbid", (text for text in forbid or () if "->" not in text), "-")
+    groups = [[name.strip() for name in group.split(",")] for group in (tiers or "").split(">")]
+    if tiers and not all(name for group in groups for name in group):
+        problems.append(f'--tiers takes names, as in "A,B > C > D", not {tiers!r}')
+    elif tiers and len(groups) == 1:
+        why = "quote it, because the shell reads > as a file"
+        problems.append(f'--tiers takes two groups or more, "A,B > C > D", not {tiers!r}; {why}')
+    refuse(problems)
+    flags = Knowledge(required, arcs, pairs, groups if tiers else (), roots=root or (), leaves=leaf or ())
+    return flags if knowledge is None else Knowledge.load(knowledge) | flags
+
+
+def _edge(flag: str, text: str, mark: str) -> tuple[str, str]:
+    """Parse an edge: two names with a mark between them (with spaces around it if names contain the mark).
+
+    Examples
+    --------
+    >>> _edge("--forbid", "follow-up - age", "-"), _edge("--forbid", "sex-age", "-")
+    (('follow-up', 'age'), ('sex', 'age'))
+    """
+    spaced = f" {mark} "
+    first, _, second = (part.strip() for part in text.partition(spaced if spaced in text else mark))
+    several = spaced not in text and text.count(mark) > 1
+    if not first or not second or several:
+        example = '"A -> B"' if flag == "--require" else '"A -> B" or "A - B"'
+        why = f", with spaces around the {mark} between the two names" * several
+        if text.endswith("-"):
+            why = '; quote it: "A -> B" (the shell reads > as a file)'
+        raise OptionError(f"{flag} takes an edge, {example}, not {text!r}{why}")
+    return first, second

@@ -18,7 +18,7 @@ from f2sl._notes import Say
 from f2sl._synonyms import SAME_FLAGS, option_answer
 from f2sl._version import __version__
 from f2sl.cli.commands import COMMANDS, PACKAGES
-from f2sl.cli.options import in_shell
+from f2sl.cli.options import POSTPONED, in_shell, postpone_type, refuse_postponed
 from f2sl.errors import F2SLError, OptionError, unknown_name
 
 _CONVERSIONS: dict[Any, Callable[[Any], Any]] = {
@@ -45,8 +45,8 @@ def examples(*lines: str) -> str:
 class PlainParameters:
     """Convert parameters of a command that need no validation without Typer's validators.
 
-    Newer versions of Typer use those of Pydantic, which take as long to load as NumPy. A value that cannot be
-    converted here is left to Typer, which prints its message.
+    Newer versions of Typer use those of Pydantic, which take as long to load as NumPy. What is no number
+    where one is needed is refused in f2sl's words, with all else that is wrong.
     """
 
     def get_params(self, ctx: Any) -> list[Any]:
@@ -71,7 +71,10 @@ def _processing(parameter: Any) -> Callable[[Any, Any], Any]:
         try:
             return convert(value)
         except (TypeError, ValueError):
-            return usual(ctx, value)
+            if kind not in (int, float):
+                return usual(ctx, value)
+            postpone_type(str(parameter.name), parameter.opts[0], value, kind)
+            return parameter.get_default(ctx)
 
     return process_value
 
@@ -97,6 +100,12 @@ def known_names(command: str, option: str) -> list[str]:
 
 class GroupedCommand(PlainParameters, TyperCommand):
     """Command whose help lists its options under their headings."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; one without learners and tables refuses wrong values first."""
+        if not hasattr(self.callback, "spread"):
+            refuse_postponed()
+        return super().invoke(ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write one section for each heading, in order of first occurrence."""
@@ -197,12 +206,17 @@ def run(arguments: list[str]) -> None:
     if short and not {"-h", "--help", "--version"}.intersection(arguments):
         raise F2SLError(short)
     command = typer.main.get_command(app)
+    POSTPONED.clear()
     try:
         # Not command.main(), which handles errors and interrupts in its own way.
         with command.make_context("f2sl", arguments) as context:
             command.invoke(context)
     except typer.Exit:
         pass
+    except F2SLError as error:
+        if not POSTPONED:
+            raise
+        refuse_postponed(*error.problems)
     except UsageError as error:
         meant = _by_our_flags(arguments, getattr(error, "option_name", ""), _flags_of(error))
         if meant is None:

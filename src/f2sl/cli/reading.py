@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from f2sl._notes import Note, Use
+from f2sl._notes import Note, Use, of_kind
 from f2sl._options import CATALOGUE, Option
 from f2sl._reading import KINDS, READING
-from f2sl.cli.options import DataFile, parameter, spread
+from f2sl.cli.options import DataFile, parameter, postponed, spread
 from f2sl.errors import FileError, OptionError
 
 if TYPE_CHECKING:
@@ -36,8 +36,8 @@ class TableOptions:
                 given[name] = switch[1] if value else given[name]
             elif value is not None:
                 given[name] = value
-        given["bins"] = parse_bins(given["bins"])
-        given["kinds"] = _kinds(given["kinds"], by_kind)
+        given["bins"] = postponed(parse_bins, given["bins"])
+        given["kinds"] = postponed(_kinds, given["kinds"], by_kind) or READING["kinds"].default
         return cls(data, n_jobs, given)
 
     @property
@@ -67,10 +67,16 @@ class TableOptions:
 
     def noted(self, table: Table) -> Table:
         """Return the table, with a note if its first line may have been data."""
-        if self.given["header"] and all(_is_number(name) for name in table.names):
+        return table.with_notes(*self.with_names(table.notes, table.names))
+
+    def with_names(self, notes: Iterable[Note], names: Sequence[str]) -> list[Note]:
+        """Return notes, with one more if the first line may have been data and none says so."""
+        notes = list(notes)
+        are_numbers = len(names) > 0 and all(map(_is_number, names))
+        if self.given["header"] and are_numbers and not of_kind(notes, "names-like-values"):
             text = "all column names are numbers; if the first line is data, use "
-            return table.with_notes(*table.notes, Note("names", text, Use("header", False)))
-        return table
+            notes.append(Note("names", text, Use("header", False)))
+        return notes
 
 
 def _kinds(of_all: str, by_kind: Mapping[str, Sequence[str]]) -> str | dict[str, str]:

@@ -64,17 +64,22 @@ def show(
     """
     if out is None:
         raise OptionError("nothing to write: give --out FILE.html for the page")
+    if encoding is not None and data is None:
+        raise OptionError("--encoding has no effect without --data")
     check_outputs([graph, truth, data], page=out)
     notes: list[str] = []
     what = load_graph_or_network(graph)
-    options: dict[str, Any] = {"title": _title(what, graph)}
+    name = str(getattr(what, "name", ""))  # of a network, or of its file if the network has none
+    options: dict[str, Any] = {"title": name if name not in ("", "unknown") else graph.stem}
     options["truth"] = None if truth is None else load_any_graph(truth)
     learned_by = getattr(what, "learned_by", None)
     if learned_by:
         options["ask"] = _command_to_explain(what, "TABLE" if data is None else str(data), encoding)
     if learned_by and data is not None:
         with output.progress(quiet), _learned_again(what, str(data), encoding) as (model, table, notes):
-            save_page(model or what, out, graph=what, data=table, notes=notes, **options)
+            called = f"{what.learned_by['algorithm']} {as_written(what.learned_by['options'])}".rstrip()
+            options |= {"graph": what, "data": table, "notes": notes, "learner": called}
+            save_page(model or what, out, **options)
     else:
         shown: Any = None if data is None else str(data)
         if shown is not None and encoding is not None:
@@ -97,7 +102,7 @@ def _learned_again(graph: PDAG, data: str, encoding: str | None) -> Iterator[tup
 
     how: Any = graph.learned_by
     known = {} if graph.knowledge is None else {"knowledge": graph.knowledge}
-    learner = create_learner(STRUCTURE, how["algorithm"], {**how["options"], **known})
+    learner, _ = create_learner(STRUCTURE, how["algorithm"], {**how["options"], **known})
     columns: dict[str, Any] = {"only": graph.nodes, "learned": graph.read_as, "encoding": encoding}
     with open_for(learner._takes, how["algorithm"], data, **columns, **how["reading"]) as table:
         if table.n_rows != how["rows"]:
@@ -119,9 +124,3 @@ def _command_to_explain(graph: PDAG, data: str, encoding: str | None) -> str:
     words += [f"--encoding {shlex.quote(encoding)}" if encoding else ""]
     words += ["--knowledge FILE" if graph.knowledge else ""]
     return " ".join(word for word in words if word)
-
-
-def _title(what: Any, graph: Path) -> str:
-    """Return the name of a network, or of its file if the network has none."""
-    name = str(getattr(what, "name", ""))
-    return name if name not in ("", "unknown") else graph.stem

@@ -43,7 +43,7 @@ def why(
     from f2sl.view.explain import check_pair, explain_all
 
     jobs = {} if reading.jobs is None else {"n_jobs": reading.jobs}
-    learner = create_learner(STRUCTURE, algorithm, {**options, **jobs})
+    learner, algorithm = create_learner(STRUCTURE, algorithm, {**options, **jobs}, reading.given)
     learner.check_options()
     with (
         output.progress(quiet),

@@ -12,9 +12,9 @@ from typing import Any
 
 from f2sl._notes import Note, Use
 from f2sl._options import choice, problems_with, refuse
-from f2sl._owners import refuse_unknown
 from f2sl._progress import stage
 from f2sl._reading import READING
+from f2sl._registry import refuse_unknown
 from f2sl._threads import note_of_jobs, resolve_jobs
 from f2sl._version import __version__
 from f2sl.api import make_learner
@@ -23,7 +23,7 @@ from f2sl.confidence.result import Confidence, Tally, checked_threshold
 from f2sl.confidence.workers import run_here, run_in_processes, run_on_cluster
 from f2sl.data.column import read_as
 from f2sl.data.memory.table import MemoryTable
-from f2sl.data.notes import remarks, warn_of_identifiers
+from f2sl.data.notes import warn_of_identifiers
 from f2sl.data.open import open_for
 from f2sl.data.table import Table
 from f2sl.data.transform import for_learning
@@ -116,7 +116,8 @@ def bootstrap(
             table = open_for(chosen._takes, type(chosen).__name__, data, n_jobs, **reading)
         if not isinstance(data, Table):
             own.enter_context(table)
-        held = own.enter_context(for_learning(_in_memory(table, method), n_jobs, chosen._size_matters))
+        read = _in_memory(table, method)
+        held = own.enter_context(for_learning(read, n_jobs, chosen._size_matters))
         if out is not None:
             check_holds(out, [*held.names, *held.merged])
         warn_of_identifiers(held, stacklevel=3)
@@ -134,7 +135,7 @@ def bootstrap(
 
         def result() -> Confidence:
             capped = note_of_jobs(n_jobs, "processes") if scheduler is None or scheduler is HERE else []
-            notes = (*held.notes, *remarks(held), *capped)
+            notes = (*held.notes, *read.remarks, *capped)
             n = max(replicates, len(tally.done))
             facts = known, read_as(held.columns), notes
             return Confidence.of_tally(tally, resampling.nodes, threshold, n, asked, *facts)

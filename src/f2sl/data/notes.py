@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from f2sl._notes import Note, Use, of_kind
-from f2sl.data.column import CONTINUOUS, DISCRETE
+from f2sl.data.column import CONTINUOUS, DISCRETE, MIXED
 from f2sl.data.derived import describe_derived
 from f2sl.data.matrix import Sample
 from f2sl.data.names import listing
@@ -29,24 +29,21 @@ mostly chance."""
 FEWEST_PER_COLUMN = 5
 """With fewer rows for each column than this, most directions and many edges are chance."""
 
+ROWS_PER_COLUMN = 2
+"""Rows that two variables of a mixed table need for each of their columns: a kept identifier explains all."""
+
 COLUMNS_AT_ONCE, ROWS_COMPARED = 1 << 10, 1 << 12
 """Numbers of columns and rows in a quick comparison that rules out most columns as aliases."""
 
 
-def constant_columns(table: Table) -> Note | None:
-    """Return a note on columns with only one state, or None.
+def describe_constant(names: Sequence[str]) -> Note | None:
+    """Return the note that columns have one state only, if there are any.
 
     Examples
     --------
-    >>> from f2sl import open_table
-    >>> constant_columns(open_table({"a": [1, 1], "b": [0, 1]}))
+    >>> describe_constant(["a"])
     "only one state, so no edges: column 'a'"
     """
-    return describe_constant([table.names[i] for i in np.flatnonzero(table.cardinalities == 1)])
-
-
-def describe_constant(names: Sequence[str]) -> Note | None:
-    """Return the note that columns have one state only, if there are any."""
     return _listed("constant", "only one state, so no edges: ", names)
 
 
@@ -58,6 +55,19 @@ def identifier_columns(table: Table) -> Note | None:
         "nearly as many states as rows, like an identifier (better left out): ",
         [table.names[i] for i in np.flatnonzero(like)],
     )
+
+
+def states_without_rows(table: Table) -> Note | None:
+    """Return a note on columns of a mixed table with too many states for an indicator each, or None.
+
+    Those that look like identifiers have a note of their own.
+    """
+    if table.kind != MIXED:
+        return None
+    many = table.cardinalities - 1 > table.n_rows / ROWS_PER_COLUMN
+    many &= table.cardinalities <= LIKE_AN_IDENTIFIER * table.n_rows
+    what = "fewer than two rows for each state, so no edges beside continuous columns: "
+    return _listed("rare-states", what, [table.names[i] for i in np.flatnonzero(many)])
 
 
 def alias_groups(table: Table) -> list[list[int]]:
@@ -144,9 +154,9 @@ def without_aliases(table: Table) -> Table:
     if not left_out:
         return table
     kept = [i for i in range(table.n_variables) if i not in left_out]
-    chosen = table.select(kept).with_columns(tuple(columns[i] for i in kept))
     merged = Note("merged", f"merged: {listing(merges)}", columns=[table.names[i] for i in sorted(left_out)])
-    return chosen.with_notes(*table.notes, merged)
+    chosen = table.select(kept)
+    return chosen._with(columns=tuple(columns[i] for i in kept), notes=(*table.notes, merged))
 
 
 def warn_of_identifiers(table: Table, stacklevel: int) -> None:
@@ -165,7 +175,13 @@ def remarks(table: Table) -> list[Note]:
     >>> remarks(open_table({"a": [0.1, 0.2, 0.4], "b": [0.3, 0.1, 0.2]}))
     ['only 3 rows: the result is unreliable']
     """
-    on_columns = [constant_columns(table), identifier_columns(table), describe_aliases(table)]
+    constant = [table.names[i] for i in np.flatnonzero(table.cardinalities == 1)]
+    on_columns = [
+        describe_constant(constant),
+        identifier_columns(table),
+        states_without_rows(table),
+        describe_aliases(table),
+    ]
     if table.n_rows < FEWEST_ROWS:
         few = Note("few-rows", f"only {table.n_rows} rows: the result is unreliable", rows=table.n_rows)
         return [

@@ -172,10 +172,6 @@ class Table(ABC):
     def select(self, variables: Sequence[int]) -> Self:
         """Return some of the columns, in this order, as a table of their own."""
 
-    def with_columns(self, columns: tuple[Column, ...]) -> Self:
-        """Return the same table with other descriptions of its columns."""
-        return self._with(columns=columns)
-
     def with_notes(self, *notes: Note) -> Self:
         """Return the same table with these notes and no others."""
         return self._with(notes=notes)
@@ -184,9 +180,14 @@ class Table(ABC):
         return replace(self, **changes)  # type: ignore[type-var]
 
     @cached_property
-    def remarks(self) -> dict[tuple[int, ...], list[Note]]:
-        """Notes that fits have found in the rows, by the columns taken as normal scores: found only once."""
-        return {}
+    def remarks(self) -> list[Note]:
+        """Notes on what is in the rows, found only once: on the values as they were read.
+
+        Normal scores hide sums, and make linear functions of monotone ones.
+        """
+        from f2sl.data.notes import remarks
+
+        return remarks(self)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from f2sl._estimator import Estimator
 from f2sl._options import option
-from f2sl._owners import refuse_unknown
+from f2sl._registry import refuse_unknown
 from f2sl.data.column import wrong_kinds
 from f2sl.data.engines import open_engine
 from f2sl.data.open import open_for

@@ -35,6 +35,8 @@ class F2SLc(StructureLearner):
     ['bronc', 'lung']
     """
 
+    _ignores = (("skeleton_only", True, ("alpha", "ci_test", "max_cond_vars")),)
+
     delta: float | str = option("delta")
     ties: str = option("ties")
     measure: str | Measure = option("measure", check=check_choice)
@@ -69,6 +71,10 @@ class F2SLs(StructureLearner):
     >>> model.dag_.is_dag()
     True
     """
+
+    _ignores = (
+        ("skeleton_only", True, ("score", "equivalent_sample_size", "tabu_length", "max_stall", "stability")),
+    )
 
     delta: float | str = option("delta")
     ties: str = option("ties")

@@ -196,6 +196,12 @@ class F2SLh(StructureLearner):
     """
 
     _preferred: ClassVar[Mapping[str, str]] = {CONTINUOUS: GAUSSIAN_SCORE, DISCRETE: "bds"}
+    _ignores = (
+        ("skeleton_only", True, ("max_cond_vars", "score", "equivalent_sample_size", "edge_cost", "search")),
+        ("skeleton_only", True, ("effort", "max_parents", "stability", "tabu_length", "max_stall")),
+        ("search", "orders", ("tabu_length", "max_stall")),
+        ("search", "hill-climbing", ("effort",)),
+    )
 
     relevance: str = option("relevance")
     alpha: float = option("alpha", 0.05)
@@ -227,7 +233,7 @@ class F2SLh(StructureLearner):
             return quick, search_again(fit, score, self.edge_cost, self.max_parents)
         # Where continuous columns are among the candidates, the fast search finds graphs that are too
         # different.
-        effort = "fast" if kind == DISCRETE else self.effort
+        effort = "fast" if kind == DISCRETE and self.search == "orders" else self.effort
         return type(self)(**{**self.get_params(), "effort": effort}), None
 
     def _objective(self, fit: Fit) -> Objective:

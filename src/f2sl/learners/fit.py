@@ -23,7 +23,7 @@ from f2sl._progress import stage
 from f2sl._threads import note_of_jobs, one_blas_thread
 from f2sl.constraints import Constraints
 from f2sl.data.names import listing
-from f2sl.data.notes import remarks, warn_of_identifiers
+from f2sl.data.notes import warn_of_identifiers
 from f2sl.data.open import open_for
 from f2sl.data.table import Table
 from f2sl.data.transform import for_learning
@@ -204,14 +204,11 @@ def _fit(
             if table.n_rows * table.n_variables**2 < MULTIPLICATIONS:
                 own.enter_context(one_blas_thread())
             reading = {**reading, "transform": table.transform}
-            seen = table.remarks
+            told = table.remarks if remarked else []
             table = own.enter_context(for_learning(table, learner.n_jobs, learner._size_matters))
             notes = [*table.notes, *(note_of_jobs(learner.n_jobs) if learner.n_jobs else ())]
             if remarked:
-                scores = tuple(i for i, column in enumerate(table.columns) if column.is_scores)
-                if scores not in seen:
-                    seen[scores] = remarks(table)
-                notes += seen[scores]
+                notes += told
                 warn_of_identifiers(table, stacklevel=5)
         HELPERS.expect(type(learner).__name__, table.kind, bool(table.missing.any()))
         ordered = table.in_name_order()

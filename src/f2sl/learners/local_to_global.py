@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from f2sl._arrays import Integers
 from f2sl._deadline import keeping
 from f2sl._estimator import Estimator
-from f2sl._notes import Note, Use
+from f2sl._notes import Note, Part, Use
 from f2sl._options import option
 from f2sl._progress import stage
 from f2sl.constraints import Constraints
@@ -181,10 +181,24 @@ def check_way(name: str, value: Any, known: tuple[str, ...]) -> Any:
 
 
 def check_local(name: str, value: Any) -> LocalLearner:
-    """Check a learner of neighbors."""
+    """Check a learner of neighbors; a name belongs to another option."""
     if not isinstance(value, LocalLearner) or value.finds_blankets:
-        raise OptionError(Use(name), f" must be a learner of neighbors, such as f2sl.FCBF(), not {value!r}")
+        hint: tuple[Part, ...] = ()
+        if isinstance(value, str) and value in LOCAL:
+            hint = ("; a name is given by ", Use("pc", LOCAL.resolve(value)))
+        elif isinstance(value, type) and issubclass(value, LocalLearner):
+            hint = (f"; {value.__name__} is a class, {value.__name__}() an object",)
+        must = f" must be a learner of neighbors, such as f2sl.FCBF(), not {value!r}"
+        raise OptionError(Use(name), must, *hint)
     return value
+
+
+def check_pc(name: str, value: Any) -> str:
+    """Check the name of a learner of neighbors; an object belongs to another option."""
+    if isinstance(value, LocalLearner):
+        raise OptionError(Use(name), " takes a name; a learner is given by ", Use("local", ...))
+    LOCAL.load(value)
+    return str(value)
 
 
 class LocalToGlobal(StructureLearner):
@@ -226,7 +240,7 @@ class LocalToGlobal(StructureLearner):
     """
 
     local: LocalLearner | None = option("local", check=check_local)
-    pc: str = option("pc")
+    pc: str = option("pc", check=check_pc)
     pc_options: Mapping[str, Any] | None = option("pc_options")
     alpha: float = option("alpha")
     max_cond_vars: int | None = option("max_cond_vars")
@@ -241,21 +255,56 @@ class LocalToGlobal(StructureLearner):
     stability: int | None = option("stability")
 
     @property
+    def _local_class(self) -> type[LocalLearner]:
+        """Class of the learner of the first step: that of `local`, or the one that `pc` names."""
+        return LOCAL.load(self.pc) if self.local is None else type(self.local)
+
+    @property
     def _takes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Kinds of columns that the learner of parents and children accepts."""
-        kinds: tuple[str, ...] = LOCAL.load(self.pc)._takes if self.local is None else self.local._takes
-        return kinds
+        """Kinds of columns that the learner of the first step accepts."""
+        self.check_options()
+        return self._local_class._takes
 
     def _problems(self) -> Iterator[Note]:
         """Yield all problems of the options, including those of the parts."""
-        if self.local is None or isinstance(self.local, LocalLearner):
+        wrong = [*super()._problems()]
+        if not any(use.option in ("local", "pc") for note in wrong for use in note.options):
             try:
                 yield from self._local()._problems()
             except OptionError as error:
                 yield from error.problems
         if isinstance(self.orient, ByTests | ByScore):
             yield from self.orient._problems()
-        yield from super()._problems()
+        yield from wrong
+        if not wrong:
+            yield from self._unused()
+
+    def _unused(self) -> Iterator[Note]:
+        """Yield a problem for each option that is set although no part uses it."""
+        named: Mapping[object, type[ByTests | ByScore]] = {"ci": ByTests, "score": ByScore}
+        kind = named.get(self.orient) if isinstance(self.orient, str) else None
+        used = {"orient", "pc"}
+        if self.local is None:
+            used |= set(self._local_class.option_defaults()) & {"alpha", "max_cond_vars", "ci_test"}
+        else:
+            yield from self._without_effect(["pc"], " beside ", Use("local", ...))
+        if self.skeleton_only:
+            used.remove("orient")
+            why: tuple[Part, ...] = " beside ", Use("skeleton_only", True)
+        elif kind is None:
+            why = ": ", Use("orient"), " has options of its own"
+        else:
+            why = " beside ", Use("orient", self.orient)
+            used |= set(kind.option_defaults())
+        if not self.skeleton_only and (kind or type(self.orient)) is ByScore:
+            used.add("stability")
+        of_parts = {
+            **ByTests.option_defaults(),
+            **ByScore.option_defaults(),
+            "stability": None,
+            "orient": None,
+        }
+        yield from self._without_effect((name for name in of_parts if name not in used), *why)
 
     def _local(self) -> LocalLearner:
         """Return the learner of the first step, without symmetry, which the second step applies."""
@@ -266,9 +315,9 @@ class LocalToGlobal(StructureLearner):
             if own:
                 named = (Use("pc"), " names; ", Use("local"), " has its own options")
                 raise OptionError(Use("pc_options"), " are for the learner that ", *named)
-            kind, options = type(self.local), self.local.get_params()
+            kind, options = self._local_class, self.local.get_params()
         else:
-            kind = LOCAL.load(self.pc)
+            kind = self._local_class
             shared = {"alpha", "max_cond_vars", "ci_test"}.intersection(kind.option_defaults())
             options = {name: getattr(self, name) for name in shared} | dict(own)
         if options.get("knowledge"):

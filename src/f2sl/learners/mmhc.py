@@ -30,6 +30,10 @@ class MMHC(StructureLearner):
     True
     """
 
+    _ignores = (
+        ("skeleton_only", True, ("score", "equivalent_sample_size", "tabu_length", "max_stall", "stability")),
+    )
+
     alpha: float = option("alpha")
     max_cond_vars: int | None = option("max_cond_vars")
     ci_test: str | CITest = option("ci_test", check=check_choice)

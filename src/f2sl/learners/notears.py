@@ -84,6 +84,7 @@ class NOTEARS(StructureLearner):
     _directs_all_edges = True
     _size_matters = True
     _watches_time = True
+    _ignores = (("constraint", "logdet", ("max_iter", "h_tol", "rho_max")),)
 
     threshold: float = option("threshold")
     standardize: bool = option("standardize")

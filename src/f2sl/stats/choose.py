@@ -25,7 +25,7 @@ from f2sl.data.engines import Engine
 from f2sl.errors import OptionError, unknown_name
 from f2sl.stats.answers import IndependenceTest
 from f2sl.stats.measures.base import Measure, PairSearch, WalkOverPairs
-from f2sl.stats.registries import CI_TESTS, MEASURES, SCORES, Configured
+from f2sl.stats.registries import CI_TESTS, MEASURES, SCORES
 from f2sl.stats.scores.base import FamilyScores, Score
 from f2sl.stats.tests.base import CITest
 
@@ -38,7 +38,7 @@ RELEVANCE_LEVEL = 0.05
 REGISTRIES: Mapping[str, Registry] = {"ci_test": CI_TESTS, "score": SCORES, "measure": MEASURES}
 """Registry of each option."""
 
-BASES: Mapping[str, type[Configured]] = {"ci_test": CITest, "score": Score, "measure": Measure}
+BASES: Mapping[str, type[CITest | Score | Measure]] = {"ci_test": CITest, "score": Score, "measure": Measure}
 """Base class of the objects of each option."""
 
 
@@ -166,7 +166,7 @@ def measure_unit(measure: str | Measure) -> str:
     """
     if isinstance(measure, Measure):
         return measure.unit
-    return "strength" if measure == AUTO else str(MEASURES[measure].fact("unit", "strength"))
+    return "strength" if measure == AUTO else str(MEASURES.load(measure).unit)
 
 
 def _made(option: str, value: Any, engine: Engine, **options: Any) -> Any:
@@ -177,6 +177,20 @@ def _made(option: str, value: Any, engine: Engine, **options: Any) -> Any:
     made = REGISTRIES[option].load(chosen)
     taken = _parameters(made)
     return check_choice(option, made(**{name: given for name, given in options.items() if name in taken}))
+
+
+def has_option(option: str, value: Any, name: str) -> bool:
+    """Return whether what an option stands for has an option of that name which is not its own already.
+
+    Examples
+    --------
+    >>> [has_option("score", score, "equivalent_sample_size") for score in ("auto", "bds", "bic")]
+    [True, True, False]
+    """
+    if not isinstance(value, str):
+        return False
+    registry = REGISTRIES[option]
+    return value not in registry or name in _parameters(registry.load(value))
 
 
 @cache

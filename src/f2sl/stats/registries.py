@@ -1,4 +1,4 @@
-"""Tests, scores and measures by name, and their common base class.
+"""Tests, scores and measures by name, and what their base classes have in common.
 
 Each is an object that stores its options and no data, such as
 ``BDeu(equivalent_sample_size=1.0)``. Learners take such an object or a registered name. Every one is listed
@@ -8,7 +8,8 @@ Nothing is imported before it is used.
 To add one of your own, derive it from :class:`f2sl.CITest`, :class:`f2sl.Score` or :class:`f2sl.Measure`,
 write the one method that is required, and pass an object of it, or register the class to call it by a name:
 
->>> class Chance(Configured):
+>>> @configured
+... class Chance:
 ...     def __init__(self, random_state=0):
 ...         self.random_state = random_state
 >>> Chance(3), Chance(3) == Chance(3), Chance(3) == Chance(4)
@@ -17,34 +18,38 @@ write the one method that is required, and pass an object of it, or register the
 
 from __future__ import annotations
 
+from typing import Any, TypeVar
+
 from f2sl._registry import Registry
-from f2sl.data.column import CONTINUOUS, DISCRETE, MIXED, wrong_kinds
+from f2sl.data.column import wrong_kinds
+
+Base = TypeVar("Base")
 
 
-class Configured:
-    """Base of tests, scores and measures: objects that hold options and nothing else.
+def configured(base: type[Base]) -> type[Base]:
+    """Make a class the base of objects that hold options and nothing else: tests, scores or measures.
 
     They are equal if they have the same class and equal options, so copies and pickles equal the original.
     `kinds` lists the kinds of columns they accept, `_requires` the method that a derived class must have.
     """
 
-    kinds: tuple[str, ...] = (DISCRETE,)
-    _requires: str
-
-    @classmethod
-    def _wrong_attribute(cls) -> str | None:
-        """Return an error message for a wrong class attribute, or None."""
+    def wrong_attribute(cls: Any) -> str | None:
         return wrong_kinds(f"{cls.__name__}.kinds", cls.kinds)
 
-    def __repr__(self) -> str:
+    def written(self: object) -> str:
         options = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
         return f"{type(self).__name__}({options})"
 
-    def __eq__(self, other: object) -> bool:
+    def is_equal(self: object, other: object) -> bool:
         return type(self) is type(other) and vars(self) == vars(other)
 
-    def __hash__(self) -> int:
+    def hash_of(self: object) -> int:
         return hash((type(self), *vars(self)))
+
+    methods = {"__repr__": written, "__eq__": is_equal, "__hash__": hash_of}
+    for name, method in {**methods, "_wrong_attribute": classmethod(wrong_attribute)}.items():
+        setattr(base, name, method)
+    return base
 
 
 CI_TESTS = Registry("independence test", "f2sl.stats.tests.base:CITest")
@@ -90,43 +95,18 @@ cg-bic    mixed:ConditionalGaussianBIC  kinds=mixed  Andrews, Ramsey and Cooper 
 )
 
 MEASURES = Registry("measure", "f2sl.stats.measures.base:Measure")
-MEASURES.add(
-    "su",
-    "f2sl.stats.measures.pairs:SU",
-    "symmetrical uncertainty",
-    "Press and others 1988",
-    kinds=(DISCRETE,),
-    unit="SU",
-)
-MEASURES.add(
-    "r2",
-    "f2sl.stats.measures.pairs:R2",
-    "squared correlation",
-    "Pearson 1896",
-    kinds=(CONTINUOUS,),
-    unit="r^2",
-)
-MEASURES.add(
-    "correlation",
-    "f2sl.stats.measures.pairs:Correlation",
-    "correlation without its sign",
-    "Pearson 1896",
-    kinds=(CONTINUOUS,),
-    unit="|r|",
-)
-MEASURES.add(
-    "information",
-    "f2sl.stats.measures.pairs:Explained",
-    "1 - exp(-2 MI), which is r^2 of two continuous variables",
-    "Joe 1989",
-    kinds=(DISCRETE, CONTINUOUS, MIXED),
-    unit="1 - exp(-2 MI)",
-)
-MEASURES.add(
-    "mi",
-    "f2sl.stats.measures.pairs:MI",
-    "mutual information in nats",
-    "Shannon 1948",
-    kinds=(DISCRETE, CONTINUOUS, MIXED),
-    unit="MI in nats",
+MEASURES.add_all(
+    "f2sl.stats.measures",
+    """
+su           pairs:SU           kinds=discrete  Press and others 1988
+    symmetrical uncertainty
+r2           pairs:R2           kinds=continuous  Pearson 1896
+    squared correlation
+correlation  pairs:Correlation  kinds=continuous  Pearson 1896
+    correlation without its sign
+information  pairs:Explained    kinds=discrete,continuous,mixed  Joe 1989
+    1 - exp(-2 MI), which is r^2 of two continuous variables
+mi           pairs:MI           kinds=discrete,continuous,mixed  Shannon 1948
+    mutual information in nats
+""",
 )

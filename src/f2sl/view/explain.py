@@ -413,7 +413,7 @@ class Explainer:
         if isinstance(self.model, BY_BEST_NETWORKS) and self.engine is not None:
             where = "" if isinstance(self.graph, DAG) else "in a DAG of this graph, "
             found += self._left_out(u, v, f"{where}the log score changes")
-        return found or [Reason("unknown", f"{type(self.model).__name__} stores no reason for it")]
+        return found or [Reason("unknown", "the learner stores no reason for it")]
 
     def _not_in_skeleton(self, u: int, v: int) -> Iterator[Reason]:
         a, b = self.names[u], self.names[v]

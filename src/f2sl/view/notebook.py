@@ -75,11 +75,11 @@ def title_of(what: Any) -> str:
     return f"Learned by {type(what).__name__}" if hasattr(what, "graph_") else type(what).__name__
 
 
-def facts_of(what: Any, graph: PDAG) -> Facts:
-    """Return the summary of a graph, a fitted learner or a network."""
+def facts_of(what: Any, graph: PDAG, learner: str | None = None) -> Facts:
+    """Return the summary of a graph, a fitted learner or a network; `learner` is how to write a learner."""
     facts = [("Variables", f"{graph.n_nodes:,}"), ("Edges", directions_of(what, graph))]
     if hasattr(what, "graph_"):
-        facts = [("Learner", Estimator.__repr__(what)), ("Rows", f"{what.n_rows_:,}"), *facts]
+        facts = [("Learner", learner or Estimator.__repr__(what)), ("Rows", f"{what.n_rows_:,}"), *facts]
         for name, words in (("n_tests_", "Tests"), ("score_", "Score")):
             value = getattr(what, name, None)
             if value:

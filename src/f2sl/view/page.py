@@ -61,6 +61,7 @@ def show(
     ask: str | None = None,
     notes: Iterable[str] | None = None,
     title: str | None = None,
+    learner: str | None = None,
 ) -> Path:
     """Write a page to explore a graph: one HTML file, which works offline and loads nothing.
 
@@ -91,6 +92,8 @@ def show(
         Notes to show below the facts; by default those of the learner.
     title : str, optional
         Heading of the page; by default a short description of `what`.
+    learner : str, optional
+        The learner and its options as the page names them; by default as they are written in Python.
 
     Returns
     -------
@@ -112,6 +115,7 @@ def show(
         "ask": ask,
         "title": title,
         "notes": notes,
+        "learner": learner,
     }
     write_atomically(path, page(what, graph=graph, truth=truth, data=data, **options))
     return Path(path)
@@ -174,6 +178,7 @@ def page_data(
     ask: str | None = None,
     notes: Iterable[str] | None = None,
     title: str | None = None,
+    learner: str | None = None,
 ) -> dict[str, Any]:
     """Return the data of the page's script; variables are numbers, in the order of the graph's nodes."""
     graph = graph_of(what if graph is None else graph)
@@ -186,15 +191,15 @@ def page_data(
     sure = _by_pair(getattr(given, "by_pair", given), number)
     network = what if hasattr(what, "tables") and hasattr(what, "equations") else None
     title = title or title_of(what)
-    learner = what if hasattr(what, "explain") else None
+    model = what if hasattr(what, "explain") else None
     with _opened(data, graph.nodes) as table:
         known = data if isinstance(data, Distributions) else _distributions(network, table)
         whole = explanations is not None
-        if learner is not None and explanations is None:
+        if model is not None and explanations is None:
             from f2sl.view.explain import explained_pairs, is_learned_from
 
-            whole = table is not None and table.held == Table.held and is_learned_from(learner, table)
-            explanations = explained_pairs(learner, table if whole else None, true_graph)
+            whole = table is not None and table.held == Table.held and is_learned_from(model, table)
+            explanations = explained_pairs(model, table if whole else None, true_graph)
     compared = None
     if true_graph is not None:
         facts = [(name, value) for name, value, _ in compare(true_graph, graph).rows()]
@@ -207,7 +212,7 @@ def page_data(
         },
         "file": re.sub(r"[^\w-]+", "-", title).strip("-") or "graph",
         "summary": _summary(graph),
-        "facts": facts_of(what, graph),
+        "facts": facts_of(what, graph, learner),
         "notes": list(getattr(what, "notes_", []) if notes is None else notes),
         "unit": _unit(what),
         "directions": _directions(what),
@@ -217,7 +222,7 @@ def page_data(
         "confidence": {key: _rounded(value) for key, value in sure.items()},
         "separating": _separating(what, number),
         "explanations": {key: _reasons(text) for key, text in _by_pair(explanations, number).items()},
-        "ask": ask or ("model.explain" if learner is not None else None),
+        "ask": ask or ("model.explain" if model is not None else None),
         "whole": whole,
         "compare": compared,
     }

@@ -42,6 +42,7 @@ from f2sl.data.mixed.block_sums import CELLS
 from f2sl.data.mixed.expected import Embedded, Layout
 from f2sl.data.mixed.shared import SharedSums
 from f2sl.data.moments import BY_MISSING, DIGITS, CorrelationFormula, Moments, Scaling
+from f2sl.data.notes import ROWS_PER_COLUMN
 from f2sl.data.table import Table
 from f2sl.errors import DataError
 
@@ -286,6 +287,8 @@ class MixedEngine:
         last[owner[occurs]] = np.flatnonzero(occurs)
         used = occurs.copy()
         used[last] = False
+        # States of fewer than two rows each explain everything, so that no score would use these columns.
+        used &= (np.bincount(owner[used], minlength=len(self.states)) <= self.n_rows / ROWS_PER_COLUMN)[owner]
         sizes = np.empty(self.n_variables, np.int64)
         sizes[self.numbers] = 1 + np.bincount(hats.number, minlength=len(self.numbers))
         sizes[self.states] = np.bincount(owner[used], minlength=len(self.states))

@@ -22,17 +22,20 @@ import numpy as np
 
 from f2sl._arrays import Floats, Integers
 from f2sl.constraints import Constraints
+from f2sl.data.column import DISCRETE
 from f2sl.data.engines import FoundPairs
 from f2sl.stats.answers import TOLERANCE, as_numbers
-from f2sl.stats.registries import Configured
+from f2sl.stats.registries import configured
 
 PairSearch = Callable[..., FoundPairs]
 """A search for pairs; takes `variables`, `target` and `advance` as `search_pairs` of an engine does."""
 
 
-class Measure(Configured):
+@configured
+class Measure:
     """Base of the measures: options, a unit, and a method that gives the values of pairs."""
 
+    kinds: tuple[str, ...] = (DISCRETE,)
     _requires = "values"
     unit: str = "strength"
     """Unit of the values."""

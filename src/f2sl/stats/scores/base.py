@@ -29,9 +29,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from f2sl._arrays import Floats, Integers, Mask
+from f2sl.data.column import DISCRETE
 from f2sl.data.engines import Queries
 from f2sl.stats.answers import as_numbers
-from f2sl.stats.registries import Configured
+from f2sl.stats.registries import configured
 
 UNKNOWN = -(2**63)
 """Marks a value of a set that has not been computed."""
@@ -52,9 +53,11 @@ MOST_MEMBERS = 40
 """Largest number of variables of a set, for the choice of the unit: more than any exact search can do."""
 
 
-class Score(Configured):
+@configured
+class Score:
     """Base of the scores: options, and a method that scores families."""
 
+    kinds: tuple[str, ...] = (DISCRETE,)
     _requires = "families"
 
     @property

@@ -54,6 +54,7 @@ from f2sl.data.available import AvailableMoments
 from f2sl.data.column import MIXED
 from f2sl.data.engines import Queries
 from f2sl.data.mixed.engine import Groups, MixedEngine
+from f2sl.data.notes import ROWS_PER_COLUMN
 from f2sl.stats.conditioning import LikelihoodByGroup, Parts, gaussian_parts, log_determinants
 from f2sl.stats.measures.information import LogTable
 from f2sl.stats.scores.base import AvailableFamilies, Compared, FamilyScores, Score, by_size
@@ -205,8 +206,6 @@ class VarianceOfOne:
 NEVER = 10.0
 """Penalty for each row where no sample has both variables, or these have too many columns: more than any
 parent gains (`COLLINEAR`)."""
-ROWS_PER_COLUMN = 2
-"""Rows that two variables need for each of their columns: an identifier that is kept explains everything."""
 
 
 @dataclass(frozen=True)

@@ -316,6 +316,12 @@ class BDeuOfSets(SetFormula):
         return Ceilings(np.log(states) / self.unit, np.zeros(1 << len(states)), slack)
 
 
+def log_likelihood(tables: Tables, logarithms: LogTable) -> Floats:
+    """Return the maximum log likelihood of each table."""
+    cells, groups = sums_of_tables(tables, logarithms)
+    return np.asarray((cells - groups) * logarithms.unit)
+
+
 @dataclass(frozen=True)
 class LogLikelihood(TableScore):
     """Maximum log likelihood, without a penalty."""
@@ -324,18 +330,19 @@ class LogLikelihood(TableScore):
 
     def of_tables(self, tables: Tables, logarithms: LogTable) -> Floats:
         """Return the score of each table."""
-        cells, groups = sums_of_tables(tables, logarithms)
-        return np.asarray((cells - groups) * logarithms.unit)
+        return log_likelihood(tables, logarithms)
 
 
 @dataclass(frozen=True)
-class BIC(LogLikelihood):
+class BIC(TableScore):
     """Maximum log likelihood less log(N) / 2 for each parameter."""
+
+    in_any_order = True
 
     def of_tables(self, tables: Tables, logarithms: LogTable) -> Floats:
         """Return the score of each table."""
         r, q = shapes(tables)
-        fit = super().of_tables(tables, logarithms)
+        fit = log_likelihood(tables, logarithms)
         return np.asarray(fit - 0.5 * math.log(tables.n_rows) * q * (r - 1))
 
     def set_formula(self, engine: Any) -> BICOfSets:
@@ -356,13 +363,15 @@ class BIC(LogLikelihood):
 
 
 @dataclass(frozen=True)
-class AIC(LogLikelihood):
+class AIC(TableScore):
     """Maximum log likelihood less 1 for each parameter."""
+
+    in_any_order = True
 
     def of_tables(self, tables: Tables, logarithms: LogTable) -> Floats:
         """Return the score of each table."""
         r, q = shapes(tables)
-        return np.asarray(super().of_tables(tables, logarithms) - q * (r - 1))
+        return np.asarray(log_likelihood(tables, logarithms) - q * (r - 1))
 
 
 @dataclass(frozen=True)

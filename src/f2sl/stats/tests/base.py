@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers
+from f2sl.data.column import DISCRETE
 from f2sl.data.engines import CountingEngine, Queries, TableFormula, product_of_columns
 from f2sl.stats.answers import (
     DEPENDENT,
@@ -40,7 +41,7 @@ from f2sl.stats.answers import (
     IndependenceTest,
     as_numbers,
 )
-from f2sl.stats.registries import Configured
+from f2sl.stats.registries import configured
 
 STRENGTH_DIGITS = 9
 """Decimal places to which strengths are rounded, so that algebraically equal ones are equal."""
@@ -61,9 +62,11 @@ NOTHING_MORE = np.zeros(1)
 """Strengths that are enough where nothing but the answers is asked for."""
 
 
-class CITest(Configured):
+@configured
+class CITest:
     """Base of the tests of conditional independence: options, and a method that gives p-values."""
 
+    kinds: tuple[str, ...] = (DISCRETE,)
     _requires = "p_values"
 
     def p_values(self, data: Any, x: Integers, y: Integers, given: Integers) -> Floats:
