@@ -61,6 +61,26 @@ class TestNeighbors:
         told = notes({"country": np.repeat([*"abcd"], 30), **data})
         assert "'c0', 'c1', 'c2'" in told[-1]
 
+    @pytest.mark.parametrize("options", [{}, {"date_parts": ["day"]}])
+    def test_a_time_series_with_dates(self, options):
+        """Weekdays come in order, and are not alike: they are no reason against a time series."""
+        rng = np.random.default_rng(5)
+        days = np.arange(730)
+        season = 10 * np.sin(days / 58)
+        weather = np.array([np.convolve(rng.normal(size=739), np.ones(10) / 5, "valid") for _ in range(2)])
+        dates = np.datetime_as_string(np.datetime64("2021-01-01") + days)
+        data = {
+            "day": dates.tolist(),
+            **columns(season + weather),
+            **dict(zip(["rain", "wind"], rng.normal(size=(2, 730)), strict=True)),
+        }
+        [told] = [note for note in notes(data, **options) if note.startswith(DEPEND)]
+        assert "alike in 'c0', 'c1'" in told
+
+    def test_dates_alone(self):
+        dates = np.datetime_as_string(np.datetime64("2021-01-01") + np.arange(730)).tolist()
+        assert notes({"day": dates}, date_parts=["day"]) is not None
+
     def test_not_a_table_that_is_sorted_by_a_number(self):
         rng = np.random.default_rng(4)
         price = np.sort(rng.normal(size=200)) * 4

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from f2sl import DAG, PDAG, F2SLError, FileError, GraphError, Knowledge, load_graph
 from f2sl.graph import check_writable, save_graph, write_atomically
 from f2sl.graph.atomic import claimed
-from f2sl.graph.formats import FORMATS, gml_file
+from f2sl.graph.formats import FORMATS, networkx_file
 from graphs import ASIA, pdags
 from marks import examples
 
@@ -333,12 +333,12 @@ BROKEN = [
     ("g.csv", "a,b\n0,1\n", "1 rows for the 2 names"),
     ("g.csv", "a,b\n0,2\n0,0\n", "line 2: neither an edge list"),
     ("g.csv", "a\n0\n0\n", "line 3: there are more rows"),
-    ("g.dot", "digraph {\na -> ; }", "line 2: a name is wanted, not ';'"),
+    ("g.dot", "digraph {\na -> ; }", "line 2: expected a name, found ';'"),
     ("g.dot", "digraph { a", "the end of the file"),
     ("g.dot", 'digraph { "a }', "not closed"),
     ("g.dot", "digraph { a [label=<b] }", "not closed"),
-    ("g.dot", "tree { a }", "'graph' or 'digraph' is wanted"),
-    ("g.dot", "digraph { a ! b }", "'!' is out of place"),
+    ("g.dot", "tree { a }", "expected 'graph' or 'digraph'"),
+    ("g.dot", "digraph { a ! b }", "line 1: expected a name, found '!'"),
     ("g.dot", "digraph { a } digraph { b }", "the end of the file"),
     ("g.dot", "digraph " + "{" * 5000, "nested too deeply"),
     ("g.dot", "digraph { a -> b; a -> b [dir=none] }", "given twice"),
@@ -373,7 +373,7 @@ def test_broken_files_are_refused_in_one_line(tmp_path, name, text, message):
 
 
 def test_a_gml_file_is_refused_before_it_can_fill_the_memory(tmp_path, monkeypatch):
-    monkeypatch.setattr(gml_file, "MOST_BYTES", 100)
+    monkeypatch.setattr(networkx_file, "MOST_BYTES", 100)
     path = written(tmp_path, "g.gml", "graph [ directed 1 ]")
     assert load_graph(path).n_nodes == 0
     path.write_text(f"graph [ directed 1 ] # {'x' * 100}")
@@ -483,8 +483,8 @@ def test_files_of_dagitty_are_read(tmp_path):
     [
         ("dag { a <-> b }", "line 1: an edge with two heads, '<->', is not read"),
         ("mag { a -> b }", "the file holds a mag; only dag and pdag are read"),
-        ("digraph { a -> b }", "line 1: 'dag' or 'pdag' or 'mag' or 'pag' is wanted, not 'digraph'"),
-        ("dag { a @-> b }", "line 1: '@' is out of place"),
+        ("digraph { a -> b }", "line 1: expected 'dag' or 'pdag' or 'mag' or 'pag', found 'digraph'"),
+        ("dag { a @-> b }", "line 1: expected a name, found '@'"),
         ("dag " + "{" * 200, "nested too deeply"),
         ("dag { a -> b -> c -> a }", "cycle"),
     ],

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 import f2sl
 from f2sl import BayesianNetwork, F2SLError, FileError
 from f2sl.errors import shown, shown_list, unknown_name
-from f2sl.network.formats.bif_file import Tokens, unquoted, written
+from f2sl.graph.formats.tokens import Tokens, unquoted
+from f2sl.network.formats.bif_file import _BETWEEN, _TOKEN, written
 from naive_network import SPRINKLER
 from network_tools import build
 
@@ -180,7 +181,7 @@ def test_round_trip_with_nasty_names(tmp_path_factory, network):
 
 @given(st.text(st.characters(codec="utf-8"), min_size=1))
 def test_a_name_is_one_token(name):
-    tokens = Tokens(f" {written(name)} ")
+    tokens = Tokens(f" {written(name)} ", _BETWEEN, _TOKEN)
     assert [unquoted(token) for token in tokens.texts] == [name, ""]
 
 

@@ -16,9 +16,11 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from multiprocessing.connection import Connection, wait
-from typing import TYPE_CHECKING, Any, cast
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from itertools import islice
+from typing import TYPE_CHECKING
 
 from f2sl._threads import one_blas_thread
 from f2sl.data.memory.table import MemoryTable
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 AHEAD = 2
 """Replicates that a process has at a time: one to work on, and the next."""
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_work: tuple[Resampling, MemoryTable]
+"""What a process that was started here learns from."""
 
 
 def run_here(resampling: Resampling, table: MemoryTable, numbers: Iterable[int]) -> Iterator[Replicate]:
@@ -53,71 +57,31 @@ def run_in_processes(
     if n_jobs < 2:
         yield from run_here(resampling, table, left)
         return
-    with _started(resampling, table, n_jobs) as pipes:
-        busy = dict.fromkeys(pipes, 0)
-        for pipe in [pipe for _ in range(AHEAD) for pipe in pipes]:
-            _hand_out(pipe, left, busy)
-        while any(busy.values()):
-            for ready in wait([pipe for pipe, n in busy.items() if n]):
-                pipe = cast(Connection, ready)
-                found = _received(pipe)
-                busy[pipe] -= 1
-                _hand_out(pipe, left, busy)
-                yield found
-
-
-def _hand_out(pipe: Connection, left: Iterator[int], busy: dict[Connection, int]) -> None:
-    for number in left:
-        with suppress(ConnectionError):  # the process is gone; this is noticed when its result is read
-            pipe.send(number)
-        busy[pipe] += 1
-        return
-
-
-def _received(pipe: Connection) -> Replicate:
+    # Elsewhere than on Linux, libraries of the system do not survive forking.
+    context = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+    others = multiprocessing.active_children()
+    pool = ProcessPoolExecutor(n_jobs, context, _begin, (resampling, table))
     try:
-        found = pipe.recv()
-    except (EOFError, OSError):
+        with _signals_wait(), warnings.catch_warnings():
+            # That there are threads is known: those of NumPy's and of the display. What runs in the new
+            # processes uses neither.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            running = {pool.submit(_learn, number) for number in islice(left, AHEAD * n_jobs)}
+        while running:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            running |= {pool.submit(_learn, number) for number in islice(left, len(done))}
+            for task in done:
+                yield task.result()
+    except BrokenProcessPool:
         raise F2SLError(
             "a process that learns from resampled rows was killed, perhaps because memory was short; "
             "use fewer jobs"
         ) from None
-    if isinstance(found, BaseException):
-        raise found
-    assert isinstance(found, Replicate)
-    return found
-
-
-@contextmanager
-def _started(resampling: Resampling, table: MemoryTable, n_jobs: int) -> Iterator[list[Connection]]:
-    """Start processes for the duration of a ``with`` block; yield a pipe to each."""
-    # Elsewhere than on Linux, libraries of the system do not survive forking.
-    context: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-    pipes: list[Connection] = []
-    processes = []
-    try:
-        with _signals_wait():
-            for _ in range(n_jobs):
-                ours, theirs = multiprocessing.Pipe()
-                pipes.append(ours)
-                # If a process held our ends, the others would not notice that we are gone.
-                unwanted = pipes.copy() if context.get_start_method() == "fork" else []
-                work = (resampling, table, theirs, unwanted)
-                process = context.Process(target=_work, args=work, daemon=True)
-                with warnings.catch_warnings():
-                    # That there are threads is known: those of NumPy's and of the display. What runs in the
-                    # new process uses neither.
-                    warnings.simplefilter("ignore", DeprecationWarning)
-                    process.start()
-                processes.append(process)
-                theirs.close()
-        yield pipes
     finally:
-        for pipe in pipes:
-            pipe.close()
-        for process in processes:
-            process.kill()
-            process.join()
+        for process in multiprocessing.active_children():
+            if process not in others:
+                process.kill()
+        pool.shutdown(cancel_futures=True)
 
 
 @contextmanager
@@ -133,12 +97,10 @@ def _signals_wait() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _work(
-    resampling: Resampling, table: MemoryTable, pipe: Connection, unwanted: Iterable[Connection]
-) -> None:
-    """Run the replicates whose numbers arrive through a pipe, until it is closed."""
-    for other in unwanted:
-        other.close()
+def _begin(resampling: Resampling, table: MemoryTable) -> None:
+    """Prepare a new process: it is silent, heeds no interrupt, and ends with the one that started it."""
+    global _work
+    _work = resampling, table
     # A terminal interrupts all processes at once; this one ends when the one that started it wants it to.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -150,14 +112,6 @@ def _work(
         os.dup2(nowhere, stream)
     warnings.simplefilter("ignore")
     gc.freeze()  # what was there before is shared with the other processes as long as no one touches it
-    with suppress(EOFError, ConnectionError), one_blas_thread(of_scipy=True):
-        while True:
-            number = pipe.recv()
-            try:
-                found: Any = resampling.run(table, number)
-            except Exception as error:
-                found = _sendable(error)
-            pipe.send(found)
 
 
 def _end_with_parent() -> None:
@@ -168,13 +122,17 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _sendable(error: Exception) -> Exception:
-    """Return an error unchanged, or its message if it cannot be sent."""
+def _learn(number: int) -> Replicate:
+    """Run a replicate in a process that `_begin` has prepared; an error that cannot be sent is described."""
     try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:
-        return RuntimeError(f"{type(error).__name__}: {error}")
-    return error
+        with one_blas_thread(of_scipy=True):
+            return _task(_work, number)
+    except Exception as error:
+        try:
+            pickle.loads(pickle.dumps(error))
+        except Exception:
+            raise RuntimeError(f"{type(error).__name__}: {error}") from None
+        raise
 
 
 def run_on_cluster(

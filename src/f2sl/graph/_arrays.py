@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
@@ -113,30 +114,24 @@ def first_topological_order(n: int, directed: IntArray) -> list[int]:
     return order
 
 
-def find_cycle(n: int, directed: IntArray) -> list[int] | None:
-    """Return the nodes of one directed cycle in the order of its arrows, or None.
+def find_cycle(arrows: Iterable[Sequence[int]]) -> list[int]:
+    """Return the nodes of one directed cycle in the order of its arrows, the smallest first; empty if none.
 
     Examples
     --------
-    >>> find_cycle(3, np.array([[0, 1], [1, 2], [2, 0]]))
-    [0, 1, 2]
+    >>> find_cycle([(2, 1), (1, 3), (3, 2), (0, 1)])
+    [1, 3, 2]
     """
-    order = first_topological_order(n, directed)
-    if len(order) == n:
-        return None
-    left = set(range(n)).difference(order)
-    parents = adjacency(n, directed[:, 1], directed[:, 0])
-    # Every node left has a parent that is left too, so walking up must come round.
-    node = min(left)
-    met: dict[int, int] = {}
-    walk: list[int] = []
-    while node not in met:
-        met[node] = len(walk)
-        walk.append(node)
-        node = next(p for p in parents.of(node).tolist() if p in left)
-    cycle = walk[met[node] :][::-1]
-    first = cycle.index(min(cycle))
-    return cycle[first:] + cycle[:first]
+    parents: dict[int, list[int]] = {}
+    for a, b in sorted(map(tuple, arrows)):
+        parents.setdefault(b, []).append(a)
+    try:
+        TopologicalSorter(parents).prepare()
+    except CycleError as error:
+        cycle: list[int] = error.args[1][1:]
+        first = cycle.index(min(cycle))
+        return cycle[first:] + cycle[:first]
+    return []
 
 
 def strong_components(n: int, directed: IntArray) -> IntArray:

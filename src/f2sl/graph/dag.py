@@ -90,9 +90,9 @@ class DAG(PDAG):
             a, b = self._named(self._undirected[:1])[0]
             raise GraphError(f"a DAG has no undirected edges, but there is {a!r} - {b!r}")
         if len(self._order) < self.n_nodes:
-            cycle = find_cycle(self.n_nodes, self._rank[self._directed])
+            cycle = find_cycle(self._rank[self._directed].tolist())
             by_name = sorted(self._nodes)
-            way = [repr(by_name[i]) for i in cycle or ()]
+            way = [repr(by_name[i]) for i in cycle]
             shown = way if len(way) <= 8 else [*way[:4], "...", *way[-3:]]
             raise GraphError(f"a DAG has no directed cycle, but there is {' -> '.join([*shown, way[0]])}")
 

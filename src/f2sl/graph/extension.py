@@ -233,27 +233,18 @@ def _best_order(nodes: list[int], arrows: list[tuple[int, int]]) -> list[int]:
     into = [0] * len(nodes)  # the parents of each node, as bits
     for a, b in arrows:
         into[index[b]] |= 1 << index[a]
-    everything = (1 << len(nodes)) - 1
-
-    def cost(node: int, placed: int) -> int:
-        return (into[node] & ~placed).bit_count()
 
     @cache
-    def least(placed: int) -> int:
-        rest = [i for i in range(len(nodes)) if not placed >> i & 1]
-        return min((cost(i, placed) + least(placed | 1 << i) for i in rest), default=0)
+    def best(placed: int) -> tuple[int, tuple[int, ...]]:
+        """Return how many arrows the best order of the rest turns, and that order."""
+        found = []
+        for i in range(len(nodes)):
+            if not placed >> i & 1:
+                turned, order = best(placed | 1 << i)
+                found.append(((into[i] & ~placed).bit_count() + turned, (i, *order)))
+        return min(found, default=(0, ()))
 
-    order, placed = [], 0
-    while placed != everything:
-        goal = least(placed)
-        best = next(
-            i
-            for i in range(len(nodes))
-            if not placed >> i & 1 and cost(i, placed) + least(placed | 1 << i) == goal
-        )
-        order.append(nodes[best])
-        placed |= 1 << best
-    return order
+    return [nodes[i] for i in best(0)[1]]
 
 
 def _greedy_order(nodes: list[int], arrows: list[tuple[int, int]]) -> list[int]:

@@ -626,9 +626,9 @@ class PDAG:
         }
         <BLANKLINE>
         """
-        from f2sl.graph.formats.dot_file import write
+        from f2sl.graph.formats.dot_file import write_dot
 
-        return "".join(write(self))
+        return "".join(write_dot(self))
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the graph to `path`, replacing an existing file; see :func:`save_graph`."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from f2sl.constraints import ANY
 from f2sl.errors import nearest, shown, shown_list
+from f2sl.graph._arrays import find_cycle
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,8 @@ class Bound:
             if why:
                 found.append(f"{arrow(self.names, arc)} is both required and forbidden ({why})")
         left = set(self.required)
-        while cycle := _cycle(left):
+        while found_cycle := find_cycle(left):
+            cycle = [*found_cycle, found_cycle[0]]
             way = [shown(self.names[v]) for v in cycle]
             found.append(f"the required edges have a cycle: {' -> '.join(way)}")
             left -= set(pairwise(cycle))
@@ -71,26 +72,6 @@ class Bound:
         into[sorted(self.roots)] = -1
         out[sorted(self.leaves)] = ANY + 1
         return out, into
-
-
-def _cycle(arcs: set[tuple[int, int]]) -> list[int]:
-    """Return a cycle of some arcs, its smallest number first and last; empty without a cycle.
-
-    Examples
-    --------
-    >>> _cycle({(2, 1), (1, 3), (3, 2), (0, 1)})
-    [1, 3, 2, 1]
-    """
-    parents: dict[int, list[int]] = {}
-    for u, v in sorted(arcs):
-        parents.setdefault(v, []).append(u)
-    try:
-        TopologicalSorter(parents).prepare()
-    except CycleError as error:
-        cycle = error.args[1][1:]
-        first = cycle.index(min(cycle))
-        return [*cycle[first:], *cycle[: first + 1]]
-    return []
 
 
 def is_pattern(word: str) -> bool:

@@ -249,15 +249,15 @@ class Given:
 
     def states(self, names: Sequence[str]) -> Floats:
         """Return the probabilities of discrete variables together, an axis for each."""
-        asked = AskedOfStates(self, names)
+        asked = Question(self, names)
         x = np.array([[self.values[name] for name in asked.observed]])
-        return np.asarray(asked.answer(self.codes, x)[0])
+        return np.asarray(asked.states(self.codes, x)[0])
 
     def mixture(self, name: str) -> Mixture:
         """Return the distribution of a continuous variable."""
-        asked = AskedOfNumber(self, name)
+        asked = Question(self, [name])
         x = np.array([[self.values[name] for name in asked.observed]])
-        weights, means, variances = asked.answer(self.codes, x)
+        weights, means, variances = asked.mixture(self.codes, x)
         kept = weights[:, 0] > 0
         return Mixture(weights[kept, 0], means[kept, 0], variances[kept])
 
@@ -301,53 +301,48 @@ class Given:
 IMPOSSIBLE = "the evidence is impossible: its probability is 0"
 
 
-class AskedOfStates:
-    """Question about discrete variables, for many values of the same evidence.
+class Question:
+    """Question about discrete variables together, or about one continuous variable.
 
-    `observed` are the continuous variables whose values matter.
+    It is asked with many values of the same evidence; `observed` are the continuous variables whose values
+    matter.
     """
 
     def __init__(self, given: Given, names: Sequence[str]) -> None:
-        self._given, self._names = given, list(names)
+        self._given, self._wanted = given, [name for name in names if name not in given.network.states]
         self.observed = given.observed_for(names)
-        free = Numbers(given, self.observed, ()).free if self.observed else []
-        self._joint = [*names, *(name for name in free if name not in names)]
-        self._engine = StatesEngine(given, self._joint)
+        concerned = self.observed or self._wanted
+        free = Numbers(given, self.observed, self._wanted).free if concerned else []
+        discrete = [name for name in names if name in given.network.states]
+        joint = [*free, *(name for name in discrete if name not in free)]
+        self._axes = [joint.index(name) for name in discrete]
+        self._engine = StatesEngine(given, joint)
 
-    def answer(self, codes: Mapping[str, int], x: Floats) -> Floats:
+    def states(self, codes: Mapping[str, int], x: Floats) -> Floats:
         """Return the probabilities for each row of `x`, the observed values; rows are the first axis."""
-        prior = self._engine.joint(codes)
-        joint = np.broadcast_to(prior, (len(x), *prior.shape))
+        joint = self._engine.joint(codes)
+        joint = np.broadcast_to(joint, (len(x), *joint.shape))
         if self.observed:
-            numbers = Numbers(self._given, self.observed, (), codes=codes, x=x)
-            # The axes of the likelihood are among those of the joint distribution, in another order.
-            axes = [self._joint.index(name) for name in numbers.free]
-            shape = [size if i in axes else 1 for i, size in enumerate(prior.shape)]
-            likelihood = numbers.log_likelihood.T.reshape(len(x), *numbers.shape)
-            likelihood = likelihood.transpose([0, *(1 + np.argsort(axes))]).reshape(len(x), *shape)
-            every = tuple(range(1, joint.ndim))
-            with np.errstate(divide="ignore"):
-                logs = np.log(joint) + likelihood
-            joint = np.exp(logs - logs.max(axis=every, keepdims=True))
-            joint = joint / joint.sum(axis=every, keepdims=True)
-        return np.asarray(joint.sum(axis=tuple(range(1 + len(self._names), joint.ndim))))
+            joint = self._weighted(joint, Numbers(self._given, self.observed, (), codes=codes, x=x))
+        kept = [0, *(1 + axis for axis in self._axes)]
+        summed = joint.sum(axis=tuple(axis for axis in range(joint.ndim) if axis not in kept))
+        return np.asarray(summed.transpose(np.argsort(np.argsort(kept))))
 
-
-class AskedOfNumber:
-    """Query of a continuous variable for many values of its evidence; `observed` as in `AskedOfStates`."""
-
-    def __init__(self, given: Given, name: str) -> None:
-        self._given, self._name = given, name
-        self.observed = given.observed_for([name])
-        self._engine = StatesEngine(given, Numbers(given, self.observed, [name]).free)
-
-    def answer(self, codes: Mapping[str, int], x: Floats) -> tuple[Floats, Floats, Floats]:
+    def mixture(self, codes: Mapping[str, int], x: Floats) -> tuple[Floats, Floats, Floats]:
         """Return weights and means of the parts for each row of `x`, on the last axis, and variances."""
-        numbers = Numbers(self._given, self.observed, [self._name], codes=codes, x=x)
+        numbers = Numbers(self._given, self.observed, self._wanted, codes=codes, x=x)
+        weights = self._weighted(self._engine.joint(codes)[None], numbers)
+        return weights.reshape(len(x), -1).T, numbers.means[:, :, 0], numbers.covariances[:, 0, 0]
+
+    def _weighted(self, joint: Floats, numbers: Numbers) -> Floats:
+        """Return a joint distribution, whose first axes are those of `numbers`, given what is observed."""
+        likelihood = numbers.log_likelihood.T
+        others = [1] * (joint.ndim - 1 - len(numbers.shape))
         with np.errstate(divide="ignore"):
-            logs = np.log(self._engine.joint(codes).reshape(-1, 1)) + numbers.log_likelihood
-        weights = np.exp(logs - logs.max(axis=0))
-        return weights / weights.sum(axis=0), numbers.means[:, :, 0], numbers.covariances[:, 0, 0]
+            logs = np.log(joint) + likelihood.reshape(len(likelihood), *numbers.shape, *others)
+        every = tuple(range(1, joint.ndim))
+        weights = np.exp(logs - logs.max(axis=every, keepdims=True))
+        return np.asarray(weights / weights.sum(axis=every, keepdims=True))
 
 
 class StatesEngine:

@@ -24,7 +24,7 @@ from f2sl.data.table import Table
 from f2sl.data.values import RawColumn, Refused
 from f2sl.errors import DataError, OptionError, shown, shown_list, unknown_name
 from f2sl.network.counts import placed_code
-from f2sl.network.inference import AskedOfNumber, AskedOfStates, Given
+from f2sl.network.inference import Given, Question
 
 if TYPE_CHECKING:
     from f2sl.network.bayesian_network import BayesianNetwork
@@ -45,16 +45,16 @@ def predict(
     rows = Rows(network, data, target, drop)
     found = np.empty((rows.n_rows, len(states)) if states else rows.n_rows)
     for given, groups in rows.by_columns():
-        asked = AskedOfStates(given, [target]) if states else AskedOfNumber(given, target)
+        asked = Question(given, [target])
         for codes, members in groups:
             for part in np.array_split(members, -(-len(members) // MOST_ROWS)):
                 x = np.array([rows.numbers[name][part] for name in asked.observed]).T
                 x = x.reshape(len(part), len(asked.observed))
                 try:
-                    if isinstance(asked, AskedOfStates):
-                        found[part] = asked.answer(codes, x)
+                    if states:
+                        found[part] = asked.states(codes, x)
                     else:
-                        weights, means, _ = asked.answer(codes, x)
+                        weights, means, _ = asked.mixture(codes, x)
                         found[part] = (weights * means).sum(axis=0)
                 except DataError as error:
                     raise DataError(f"row {part[0]} (counted from 0) or one like it: ", error.note) from None

@@ -44,23 +44,9 @@ def random_network(
     variables: int = ...,
     edges: int = ...,
     max_parents: int = ...,
-    states: tuple[int, int] | None = ...,
+    states: None = ...,
     random_state: int = ...,
     *,
-    kind: Literal["discrete"] = ...,
-    max_out_degree: int = ...,
-    strength: float | None = ...,
-    name: str = ...,
-) -> BayesianNetwork: ...
-
-
-@overload
-def random_network(
-    variables: int = ...,
-    edges: int = ...,
-    max_parents: int = ...,
-    *,
-    random_state: int = ...,
     kind: Literal["continuous"],
     max_out_degree: int = ...,
     weights: tuple[float, float] | None = ...,
@@ -77,7 +63,7 @@ def random_network(
     states: tuple[int, int] | None = ...,
     random_state: int = ...,
     *,
-    kind: Literal["mixed"],
+    kind: str = ...,
     max_out_degree: int = ...,
     strength: float | None = ...,
     weights: tuple[float, float] | None = ...,

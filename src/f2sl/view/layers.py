@@ -333,22 +333,12 @@ class _Part:
         Items that would overlap form a block, which goes to the weighted mean of where its members are drawn
         (pooling of adjacent violators). `offset` is the least distance of an item from the row's first.
         """
-        offset = [0.0]
-        for a, b in pairwise(row):
-            offset.append(offset[-1] + self._apart(a, b))
-        blocks: list[tuple[float, float, int]] = []  # mean of wish - offset, weight, number of items
-        for (wish, weight), shift in zip(pulls, offset, strict=True):
-            mean, count = wish - shift, 1
-            while blocks and blocks[-1][0] >= mean:
-                other, heavy, more = blocks.pop()
-                mean = (mean * weight + other * heavy) / (weight + heavy)
-                weight, count = weight + heavy, count + more
-            blocks.append((mean, weight, count))
-        position = 0
-        for mean, _, count in blocks:
-            for i in range(position, position + count):
-                x[row[i]] = mean + offset[i]
-            position += count
+        from scipy.optimize import isotonic_regression
+
+        offset = np.cumsum([0.0, *(self._apart(a, b) for a, b in pairwise(row))])
+        wishes, weights = np.array(pulls).T
+        together = isotonic_regression(wishes - offset, weights=weights).x + offset
+        x.update(zip(row, together.tolist(), strict=True))
 
     def _straighten(self, x: dict[int, float]) -> None:
         """Align the bends of each long edge vertically, in as few runs as possible."""

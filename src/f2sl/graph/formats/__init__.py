@@ -16,7 +16,7 @@ the last keep which directed edges are only weakly decided (the attribute ``weak
 mixed graphs that all programs can read, so an undirected edge is written as two opposite arcs. Files by other
 programs are read in the same way: two opposite arcs are one undirected edge.
 
-Each format is a module with ``write(graph)``, which yields pieces of text, and ``read(content)``, which takes
+Each format has a function ``write(graph)``, which yields pieces of text, and ``read(content)``, which takes
 the bytes of a file and raises :class:`~f2sl.graph.formats.common.FormatError`, with the line if it is known.
 
 A file says whether its graph was a DAG, except for CSV. Where it does not say, a graph that can be a DAG
@@ -52,14 +52,14 @@ class Format(NamedTuple):
 FORMATS: dict[str, Format | str] = {
     ".json": "json_file",
     ".csv": "csv_file",
-    ".dot": "dot_file",
-    ".gv": "dot_file",
-    ".graphml": "graphml_file",
-    ".gml": "gml_file",
-    ".dagitty": "dagitty_file",
+    ".dot": "dot_file:dot",
+    ".gv": "dot_file:dot",
+    ".graphml": "networkx_file:graphml",
+    ".gml": "networkx_file:gml",
+    ".dagitty": "dot_file:dagitty",
     ".modelstring": "modelstring_file",
 }
-"""Formats by suffix; those of the package are named by a module, imported on first use."""
+"""Formats by suffix; of those of the package a module, imported on first use, and which of its functions."""
 WITHOUT_WEAK = ".csv", ".modelstring"
 """Formats of the package that do not keep which directions are only weakly decided."""
 
@@ -184,5 +184,6 @@ def _format_of(path: str | os.PathLike[str]) -> Format:
     known = FORMATS[suffix]
     if isinstance(known, Format):
         return known
-    module = import_module(f"f2sl.graph.formats.{known}")
-    return Format(module.write, module.read)
+    module, _, which = known.partition(":")
+    functions, end = vars(import_module(f"f2sl.graph.formats.{module}")), which and f"_{which}"
+    return Format(functions[f"write{end}"], functions[f"read{end}"])

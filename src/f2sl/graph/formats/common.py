@@ -11,7 +11,6 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from f2sl.errors import FileError, GraphError
-from f2sl.graph._arrays import find_cycle
 from f2sl.graph.convert import from_arcs
 from f2sl.graph.dag import DAG
 from f2sl.graph.pdag import PDAG
@@ -158,8 +157,7 @@ def as_class(graph: PDAG, graph_class: str) -> PDAG:
     """Return `graph` as the DAG or PDAG it was stored as; `graph_class` may be empty."""
     if graph_class not in ("", "DAG", "PDAG"):
         raise FormatError(f"a graph of the graph_class {graph_class!r} is not known; known are DAG and PDAG")
-    can_be_dag = not len(graph.undirected_array) and find_cycle(graph.n_nodes, graph.directed_array) is None
-    if graph_class == "PDAG" or (not graph_class and not can_be_dag):
+    if graph_class == "PDAG" or (not graph_class and not graph.is_dag()):
         return graph
     return DAG.from_arrays(
         graph.nodes,

@@ -46,36 +46,30 @@ def write(graph: PDAG, form: str = FORMAT, more: Mapping[str, Any] | None = None
     :["a","b"],"directed":[],"undirected":[["a","b"]],"weights":null,"dag":[["a","b"]]}
     <BLANKLINE>
     """
-    graph_class = type(graph).__name__
-    yield f'{{"format":"{form}","version":{VERSION},"kind":"{graph_class}","nodes":['
-    yield from _joined(_text(name) for name in graph.nodes)
-    yield '],"directed":['
-    yield from _joined(f"[{_text(a)},{_text(b)}]" for a, b in graph.directed_edges)
-    yield '],"undirected":['
-    yield from _joined(f"[{_text(a)},{_text(b)}]" for a, b in graph.undirected_edges)
-    if graph.weights is None:
-        yield '],"weights":null'
-    else:
-        yield '],"weights":{"directed":['
-        yield from _joined(edge.weight or "null" for edge in edges_of(graph) if edge.directed)
-        yield '],"undirected":['
-        yield from _joined(edge.weight or "null" for edge in edges_of(graph) if not edge.directed)
-        yield "]}"
+    weights: dict[str, list[float | None]] = {"directed": [], "undirected": []}
+    for edge in edges_of(graph):
+        listed = weights["directed" if edge.directed else "undirected"]
+        listed.append(float(edge.weight) if edge.weight else None)
+    content: dict[str, Any] = {
+        "format": form,
+        "version": VERSION,
+        "kind": type(graph).__name__,
+        "nodes": graph.nodes,
+        "directed": graph.directed_edges,
+        "undirected": graph.undirected_edges,
+        "weights": weights if graph.weights is not None else None,
+    }
     if (dag := _one_dag(graph)) is not None:
-        yield f',"dag":{_compact(dag.directed_edges)}'
-    if graph.weak:
-        yield f',"weak":{_compact(sorted(graph.weak))}'
-    if graph.either_way:
-        yield f',"either_way":{_compact(sorted(graph.either_way))}'
-    if graph.knowledge:
-        yield f',"knowledge":{_compact(graph.knowledge.as_dict())}'
-    if graph.read_as:
-        yield f',"read_as":{_compact(graph.read_as)}'
-    if graph.learned_by:
-        yield f',"learned_by":{_compact(graph.learned_by)}'
-    for key, value in (more or {}).items():
-        yield f",{_text(key)}:{_compact(value)}"
-    yield "}\n"
+        content["dag"] = dag.directed_edges
+    optional = {
+        "weak": sorted(graph.weak),
+        "either_way": sorted(graph.either_way),
+        "knowledge": graph.knowledge.as_dict() if graph.knowledge else None,
+        "read_as": graph.read_as,
+        "learned_by": graph.learned_by,
+    }
+    content |= {key: value for key, value in optional.items() if value} | dict(more or {})
+    yield json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
 def _one_dag(graph: PDAG) -> DAG | None:
@@ -107,21 +101,6 @@ def _made_by(dag: DAG, graph: PDAG) -> list[tuple[str, str, str]]:
         for b in dag.parents(c)
         if b != a and (a, b) not in adjacent and (b, a) not in adjacent
     )
-
-
-def _compact(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _text(name: str) -> str:
-    return json.dumps(name, ensure_ascii=False)
-
-
-def _joined(pieces: Iterable[str]) -> Iterator[str]:
-    comma = ""
-    for piece in pieces:
-        yield comma + piece
-        comma = ","
 
 
 def read(content: bytes) -> PDAG:

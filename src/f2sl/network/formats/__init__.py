@@ -29,7 +29,7 @@ from f2sl.errors import FileError, shown
 from f2sl.graph.atomic import write_atomically
 from f2sl.graph.formats.common import decoded, read_file
 from f2sl.network.bayesian_network import BayesianNetwork
-from f2sl.network.formats import hugin_file, json_file, xdsl_file, xmlbif_file
+from f2sl.network.formats import hugin_file, json_file, xml_file
 from f2sl.network.formats.bif_file import read_bif, write_bif
 
 
@@ -48,7 +48,7 @@ BIF = Format(
     lambda network: write_bif(network, [REMARKS[network.name]] if network.name in REMARKS else []),
     lambda content: read_bif(decoded(content)),
 )
-XMLBIF = Format("XMLBIF", xmlbif_file.write, xmlbif_file.read)
+XMLBIF = Format("XMLBIF", xml_file.write_xmlbif, xml_file.read_xmlbif)
 FORMATS = {
     ".bif": BIF,
     ".json": Format("JSON", json_file.write, json_file.read, numbers=True),
@@ -56,7 +56,7 @@ FORMATS = {
     ".bifxml": XMLBIF,
     ".xml": XMLBIF,
     ".net": Format("NET", hugin_file.write, hugin_file.read, numbers=True),
-    ".xdsl": Format("XDSL", xdsl_file.write, xdsl_file.read),
+    ".xdsl": Format("XDSL", xml_file.write_xdsl, xml_file.read_xdsl),
 }
 """The formats by the ends of files' names."""
 

@@ -20,8 +20,7 @@ A file consists of *words*, the symbols ``{ } [ ] ( ) ;``, and strings in double
 bars and comments (``// ...`` to the end of the line, ``/* ... */``) separate them and have no meaning, so
 ``(a | b, c)`` and ``( "a" "b" "c" )`` are the same. A word is any other sequence of characters:
 ``LVFAILURE``, ``0.5``, ``50-100%``, ``<5``. A string may contain anything, also line breaks; a quote is
-written ``\"`` and a backslash ``\\``. One regular expression splits the whole text in one pass, in linear
-time for any text. The positions of tokens are not stored: lines are counted only for an error message.
+written ``\"`` and a backslash ``\\``.
 
 The parser is one loop over the tokens, without recursion, so no nesting can be too deep. It stores blocks as
 they are in the file, each part with the number of its token; :mod:`f2sl.network.formats.draft` turns them
@@ -39,15 +38,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice, product
-from typing import NoReturn
+from itertools import product
 
 from f2sl.errors import shortened, shown
 from f2sl.graph.formats.common import is_number, quoted
+from f2sl.graph.formats.tokens import STRING, Tokens, unquoted
 from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.formats.draft import Draft, NumberRow, ProbabilityBlock, Variable
 
 _SIGNS = frozenset("{}[]();") | {""}
+_BETWEEN = r"[\s,|]++ | //[^\n]*+ | /\*.*?\*/"
+_WORD = r"""(?:[^\s,|{}\[\]();"/]++|/(?![/*]))++"""
+_TOKEN = rf"[{{}}\[\]();] | {STRING} | {_WORD}"
 
 
 def read_bif(text: str) -> BayesianNetwork:
@@ -68,259 +70,159 @@ def read_bif(text: str) -> BayesianNetwork:
     >>> net.states
     {'coin': ('heads', 'tails')}
     """
-    return Parser(text).network()
+    return _Parser(text).draft.network()
 
 
-class Parser(Draft):
-    """Parser of the blocks of a file: `name`, `variables` and `blocks` by name."""
+class _Parser:
+    """Parser of the blocks of a file into a draft, whose places are numbers of tokens."""
 
     def __init__(self, text: str) -> None:
-        self.tokens = Tokens(text)
-        self._texts = self.tokens.texts
-        self._at = 0
-        super().__init__()
-        self._read_all()
+        self.tokens = Tokens(text, _BETWEEN, _TOKEN)
+        self.draft = Draft(self.tokens.line)
+        self.read_all()
 
-    def line(self, offset: int) -> int:
-        """Return the line of a token."""
-        return self.tokens.line(offset)
+    def take_name(self, what: str) -> str:
+        if self.tokens.next in _SIGNS:
+            self.tokens.missing(what)
+        return unquoted(self.tokens.take())
 
-    # -- tokens ----------------------------------------------------------------------
-
-    def _fail(self, problem: str, offset: int | None = None) -> NoReturn:
-        self.fail(problem, self._at if offset is None else offset)
-
-    def _missing(self, wanted: str) -> NoReturn:
-        self._fail(f"expected {wanted}, found {self.tokens.description(self._at)}")
-
-    def _accept(self, sign: str) -> bool:
-        if self._texts[self._at] != sign:
-            return False
-        self._at += 1
-        return True
-
-    def _expect(self, sign: str, where: str) -> None:
-        if not self._accept(sign):
-            self._missing(f"{sign!r} {where}")
-
-    def _take_name(self, what: str) -> str:
-        token = self._texts[self._at]
-        if token in _SIGNS:
-            self._missing(what)
-        self._at += 1
-        return unquoted(token)
-
-    def _take_list(self, closing: str, what: str) -> list[tuple[str, int]]:
+    def take_list(self, closing: str, what: str) -> list[tuple[str, int]]:
         """Take names up to a closing bracket; return each with its position."""
         found = []
-        while not self._accept(closing):
-            offset = self._at
-            found.append((self._take_name(f"{what} or {closing!r}"), offset))
+        while not self.tokens.accept(closing):
+            offset = self.tokens.at
+            found.append((self.take_name(f"{what} or {closing!r}"), offset))
         return found
 
-    def _skip_property(self) -> None:
+    def skip_property(self) -> None:
         """Skip to the semicolon at the end of a property.
 
         If it is missing, braces do not match: the property's block ends first, or the next block begins.
         """
-        depth = 0
-        for offset in range(self._at, len(self._texts)):
-            token = self._texts[offset]
+        depth, start = 0, self.tokens.at
+        for offset in range(start, len(self.tokens.texts)):
+            token = self.tokens.texts[offset]
             depth += (token == "{") - (token == "}")
             if depth < 0 or token == ";":
                 break
         if depth or token != ";":
-            self._fail("a property without ';' at its end")
-        self._at = offset + 1
+            self.draft.fail("a property without ';' at its end", start)
+        self.tokens.at = offset + 1
 
-    # -- blocks ----------------------------------------------------------------------
-
-    def _read_all(self) -> None:
+    def read_all(self) -> None:
         readers: dict[str, Callable[[], None]] = {
-            "network": self._read_network,
-            "variable": self._read_variable,
-            "probability": self._read_probability,
-            "property": self._skip_property,
+            "network": self.read_network,
+            "variable": self.read_variable,
+            "probability": self.read_probability,
+            "property": self.skip_property,
         }
-        while self._texts[self._at]:
-            reader = readers.get(self._texts[self._at].lower())
+        while self.tokens.next:
+            reader = readers.get(self.tokens.next.lower())
             if reader is None:
-                self._missing("'network', 'variable' or 'probability'")
-            self._at += 1
+                self.tokens.missing("'network', 'variable' or 'probability'")
+            self.tokens.at += 1
             reader()
-        if self.tokens.description(self._at) != "the end of the file":
-            self._missing("'network', 'variable' or 'probability'")
-        if not self.variables:
-            self._fail("the file has no variables")
+        if self.tokens.description(self.tokens.at) != "the end of the file":
+            self.tokens.missing("'network', 'variable' or 'probability'")
+        if not self.draft.variables:
+            self.draft.fail("the file has no variables", self.tokens.at)
 
-    def _read_network(self) -> None:
-        if self.name is not None:
-            self._fail("a second network block; a file holds one network", self._at - 1)
-        self.name = "" if self._texts[self._at] == "{" else self._take_name("the name of the network")
-        self._expect("{", "after the name of the network")
-        while not self._accept("}"):
-            if self._texts[self._at].lower() != "property":
-                self._missing("'property' or '}' in the network block")
-            self._skip_property()
+    def read_network(self) -> None:
+        if self.draft.name is not None:
+            self.draft.fail("a second network block; a file holds one network", self.tokens.at - 1)
+        self.draft.name = "" if self.tokens.next == "{" else self.take_name("the name of the network")
+        self.tokens.expect("{", "after the name of the network")
+        while not self.tokens.accept("}"):
+            if self.tokens.next.lower() != "property":
+                self.tokens.missing("'property' or '}' in the network block")
+            self.skip_property()
 
-    def _read_variable(self) -> None:
-        offset = self._at
-        name = self._take_name("the name of a variable")
-        self.check_new(name, offset)
-        self._expect("{", f"after the name of variable {shown(name)}")
+    def read_variable(self) -> None:
+        offset = self.tokens.at
+        name = self.take_name("the name of a variable")
+        self.draft.check_new(name, offset)
+        self.tokens.expect("{", f"after the name of variable {shown(name)}")
         states: dict[str, int] | None = None
-        while not self._accept("}"):
-            keyword = self._texts[self._at].lower()
+        while not self.tokens.accept("}"):
+            keyword = self.tokens.next.lower()
             if keyword == "property":
-                self._skip_property()
+                self.skip_property()
             elif keyword == "type" and states is None:
-                self._at += 1
-                states = self._read_type(name)
+                self.tokens.at += 1
+                states = self.read_type(name)
             else:
-                self._missing(f"'type', 'property' or '}}' in variable {shown(name)}")
+                self.tokens.missing(f"'type', 'property' or '}}' in variable {shown(name)}")
         if states is None:
-            self._fail(f"variable {shown(name)} has no type", offset)
-        self.variables[name] = Variable(offset, states)
+            self.draft.fail(f"variable {shown(name)} has no type", offset)
+        self.draft.variables[name] = Variable(offset, states)
 
-    def _read_type(self, name: str) -> dict[str, int]:
-        if self._texts[self._at].lower() != "discrete":
-            self._missing(f"'discrete' as the type of variable {shown(name)}")
-        offset = self._at
-        self._at += 1
+    def read_type(self, name: str) -> dict[str, int]:
+        if self.tokens.next.lower() != "discrete":
+            self.tokens.missing(f"'discrete' as the type of variable {shown(name)}")
+        offset = self.tokens.at
+        self.tokens.at += 1
         count = None
-        if self._accept("["):
-            count = self._take_name("the number of states")
-            self._expect("]", "after the number of states")
-        self._expect("{", f"before the states of variable {shown(name)}")
-        listed = self._take_list("}", "a state")
-        self._accept(";")
-        states = self.positions(name, listed, offset)
+        if self.tokens.accept("["):
+            count = self.take_name("the number of states")
+            self.tokens.expect("]", "after the number of states")
+        self.tokens.expect("{", f"before the states of variable {shown(name)}")
+        listed = self.take_list("}", "a state")
+        self.tokens.accept(";")
+        states = self.draft.positions(name, listed, offset)
         if count is not None and count != str(len(states)):
-            self._fail(
+            self.draft.fail(
                 f"variable {shown(name)} has {len(states)} states where {shortened(count)} are announced",
                 offset,
             )
         return states
 
-    def _read_probability(self) -> None:
-        offset = self._at
-        self._expect("(", "after 'probability'")
-        names = self._take_list(")", "the name of a variable")
+    def read_probability(self) -> None:
+        offset = self.tokens.at
+        self.tokens.expect("(", "after 'probability'")
+        names = self.take_list(")", "the name of a variable")
         if not names:
-            self._fail("a probability block without a variable", offset)
+            self.draft.fail("a probability block without a variable", offset)
         child = names[0][0]
         block = ProbabilityBlock(offset, names)
-        self.add_block(child, block)
-        self._expect("{", f"after the variables of the probability block of {shown(child)}")
-        while not self._accept("}"):
-            self._read_entry(block, child)
+        self.draft.add_block(child, block)
+        self.tokens.expect("{", f"after the variables of the probability block of {shown(child)}")
+        while not self.tokens.accept("}"):
+            self.read_entry(block, child)
 
-    def _read_entry(self, block: ProbabilityBlock, child: str) -> None:
-        offset = self._at
-        keyword = self._texts[offset].lower()
+    def read_entry(self, block: ProbabilityBlock, child: str) -> None:
+        offset = self.tokens.at
+        keyword = self.tokens.texts[offset].lower()
         if keyword == "property":
-            self._skip_property()
+            self.skip_property()
         elif keyword == "(":
-            self._at += 1
-            labels = [label for label, _ in self._take_list(")", "a state")]
-            block.rows.append(NumberRow(offset, self._read_numbers(child), labels))
+            self.tokens.at += 1
+            labels = [label for label, _ in self.take_list(")", "a state")]
+            block.rows.append(NumberRow(offset, self.read_numbers(child), labels))
         elif keyword in ("table", "default"):
             if getattr(block, keyword) is not None:
-                self._fail(f"a second '{keyword}' for {shown(child)}")
-            self._at += 1
-            setattr(block, keyword, NumberRow(offset, self._read_numbers(child)))
+                self.draft.fail(f"a second '{keyword}' for {shown(child)}", offset)
+            self.tokens.at += 1
+            setattr(block, keyword, NumberRow(offset, self.read_numbers(child)))
         else:
-            self._missing(f"'table', 'default', a row or '}}' in the probability block of {shown(child)}")
+            self.tokens.missing(
+                f"'table', 'default', a row or '}}' in the probability block of {shown(child)}"
+            )
 
-    def _read_numbers(self, child: str) -> list[float]:
+    def read_numbers(self, child: str) -> list[float]:
         """Take the numbers up to the next semicolon."""
         try:
-            end = self._texts.index(";", self._at)
-            tokens = self._texts[self._at : end]
+            end = self.tokens.texts.index(";", self.tokens.at)
+            tokens = self.tokens.texts[self.tokens.at : end]
             numbers = list(map(float, tokens))
         except ValueError:
             numbers = []
         # Python takes 0_1 for a number, BIF does not.
         if not numbers or "_" in "".join(tokens):
-            while is_number(self._texts[self._at]):
-                self._at += 1
-            self._missing(f"a number or ';' in the probabilities of {shown(child)}")
-        self._at = end + 1
+            while is_number(self.tokens.next):
+                self.tokens.at += 1
+            self.tokens.missing(f"a number or ';' in the probabilities of {shown(child)}")
+        self.tokens.at = end + 1
         return numbers
-
-
-# All repetitions are possessive (*+): nothing is ever tried twice. What fits nothing, an open quote or
-# comment, takes the rest of the text with it, so that it is met once.
-_TOKEN = re.compile(
-    r"""(?: [\s,|]++ | //[^\n]*+ | /\*.*?\*/ )*+
-        (?: ( [{}\[\]();]
-            | "(?:[^"\\]++|\\.)*+"
-            | (?:[^\s,|{}\[\]();"/]++|/(?![/*]))++
-            )
-          | .+ | \Z )""",
-    re.VERBOSE | re.DOTALL,
-)
-_WORD = re.compile(r"""(?:[^\s,|{}\[\]();"/]++|/(?![/*]))++""")
-_ESCAPED = re.compile(r'\\(["\\])')
-
-
-class Tokens:
-    r"""Tokens of a text, in order; the last one is empty and marks the end, or unreadable text.
-
-    Examples
-    --------
-    >>> tokens = Tokens('network x {\n} "')
-    >>> tokens.texts
-    ['network', 'x', '{', '}', '']
-    >>> tokens.line(3), tokens.description(4)
-    (2, 'a string that is not closed')
-    """
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self.texts: list[str] = _TOKEN.findall(text)
-        # At the end of the text the expression may match nothing once more.
-        del self.texts[self.texts.index("") + 1 :]
-
-    def line(self, number: int) -> int:
-        """Return the line, counted from 1, on which a token begins."""
-        return self._text.count("\n", 0, self._place(number)) + 1
-
-    def description(self, number: int) -> str:
-        """Return the description of a token for a message."""
-        token = self.texts[number]
-        if token:
-            return shown(token)
-        rest = self._text[self._place(number) :][:2]
-        if rest.startswith('"'):
-            return "a string that is not closed"
-        return "a comment that is not closed" if rest == "/*" else "the end of the file"
-
-    def _place(self, number: int) -> int:
-        """Return the position of a token: split the text again, up to it."""
-        match = next(islice(_TOKEN.finditer(self._text), number, None))
-        if match.group(1) is not None:
-            return match.start(1)
-        # What cannot be read begins where a comment or space could not be skipped; the end, at the end.
-        begin = _SKIPPED.match(self._text, match.start())
-        return begin.end() if begin else match.start()
-
-
-_SKIPPED = re.compile(r"(?:[\s,|]++|//[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
-
-
-def unquoted(token: str) -> str:
-    r"""Return the name that a word or a string denotes.
-
-    Examples
-    --------
-    >>> unquoted("a-b"), unquoted('"a b"'), unquoted(r'"say \"b\""')
-    ('a-b', 'a b', 'say "b"')
-    """
-    if not token.startswith('"'):
-        return token
-    inner = token[1:-1]
-    return _ESCAPED.sub(r"\1", inner) if "\\" in inner else inner
 
 
 def written(name: str) -> str:
@@ -331,7 +233,7 @@ def written(name: str) -> str:
     >>> print(written("50-100%"), written("a b"), written('say "b"'))
     50-100% "a b" "say \"b\""
     """
-    return name if _WORD.fullmatch(name) else quoted(name)
+    return name if re.fullmatch(_WORD, name) else quoted(name)
 
 
 def write_bif(network: BayesianNetwork, header: Iterable[str] = ()) -> Iterator[str]:

@@ -7,7 +7,7 @@ become a network, and errors name the line.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import count
 from math import prod
@@ -66,7 +66,7 @@ class ProbabilityBlock:
 
 
 class Draft:
-    """Network read so far; places are lines, unless :meth:`line` says otherwise.
+    """Network read so far; `line` returns the line of a place, which is a line by default.
 
     Examples
     --------
@@ -77,15 +77,12 @@ class Draft:
     [0.5, 0.5]
     """
 
-    def __init__(self) -> None:
+    def __init__(self, line: Callable[[int], int] = int) -> None:
+        self.line = line
         self.name: str | None = None
         self.variables: dict[str, Variable] = {}
         self.blocks: dict[str, ProbabilityBlock] = {}
         self.cells_with_default = 0
-
-    def line(self, offset: int) -> int:
-        """Return the line of a place."""
-        return offset
 
     def fail(self, problem: str, offset: int) -> NoReturn:
         """Raise an error at a place of the file."""
@@ -194,9 +191,8 @@ class Draft:
     def _graph(self, parents: dict[str, tuple[str, ...]]) -> DAG:
         number = {name: i for i, name in enumerate(self.variables)}
         edges = [(number[p], number[child]) for child in self.variables for p in parents[child]]
-        cycle = find_cycle(len(number), np.array(edges, dtype=np.int64).reshape(-1, 2))
         names = list(number)
-        if cycle is not None:
+        if cycle := find_cycle(edges):
             way = [shown(names[i]) for i in cycle]
             named = way if len(way) <= 8 else [*way[:4], "...", *way[-3:]]
             offset = max(self.blocks[names[i]].offset for i in cycle)

@@ -18,23 +18,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NoReturn
 
 from f2sl.errors import shown
-from f2sl.graph.formats.common import FormatError, decoded, quoted
+from f2sl.graph.formats.common import decoded, quoted
+from f2sl.graph.formats.tokens import STRING, Tokens, unquoted
 from f2sl.network.bayesian_network import BayesianNetwork
-from f2sl.network.formats.bif_file import unquoted
 from f2sl.network.formats.draft import Draft, Normal, NumberRow, ProbabilityBlock, identifiers
 
-_TOKEN = re.compile(
-    r"""(?: \s++ | %[^\n]*+ )*+
-        (?: ( "(?:[^"\\]++|\\.)*+"
-            | (?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?
-            | [^\W\d]\w*+
-            | [^\s\w"] )
-          | .+ | \Z )""",
-    re.VERBOSE | re.DOTALL,
-)
+_TOKEN = rf"""{STRING}
+    | (?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?
+    | [^\W\d]\w*+
+    | [^\s\w"%]"""
 _RESERVED = ("net", "class", "node", "potential", "continuous", "discrete", "decision", "utility", "function")
 
 
@@ -101,181 +95,141 @@ class _Reader:
     """Reads the blocks of a file one after another, without recursion, so no nesting can be too deep."""
 
     def __init__(self, text: str) -> None:
-        self.tokens: list[tuple[str, int]] = []
-        line, start = 1, 0
-        for match in _TOKEN.finditer(text):
-            token, at = match[1] or "", match.start(1) if match[1] else match.end()
-            line += text.count("\n", start, at)
-            self.tokens.append((token, line))
-            if not token:
-                if match[0].strip() and '"' in match[0]:
-                    raise FormatError("a string is not closed", line)
-                break
-            start = at
-        self.at = 0
-        self.draft = Draft()
+        self.tokens = Tokens(text, r"\s++ | %[^\n]*+", _TOKEN)
+        self.draft = Draft(self.tokens.line)
         self.names: dict[str, str] = {}
         self.read_all()
 
-    # -- tokens ----------------------------------------------------------------------
-
-    def take(self) -> str:
-        token = self.tokens[self.at][0]
-        self.at += bool(token)
-        return token
-
-    def next(self) -> str:
-        return self.tokens[self.at][0]
-
-    def line(self) -> int:
-        return self.tokens[self.at][1]
-
-    def fail(self, wanted: str) -> NoReturn:
-        found = shown(self.next()) if self.next() else "the end of the file"
-        raise FormatError(f"expected {wanted}, found {found}", self.line())
-
-    def expect(self, sign: str) -> None:
-        if self.next() != sign:
-            self.fail(repr(sign))
-        self.at += 1
-
     def word(self, what: str) -> str:
-        if not re.match(r"[^\W\d]", self.next()):
-            self.fail(what)
-        return self.take()
-
-    # -- blocks ----------------------------------------------------------------------
+        if not re.match(r"[^\W\d]", self.tokens.next):
+            self.tokens.missing(what)
+        return self.tokens.take()
 
     def read_all(self) -> None:
         potentials = []
-        if self.next() not in ("net", "class"):
-            self.fail("'net'")
-        while self.next():
-            line, block = self.line(), self.word("'net', 'node' or 'potential'")
+        if self.tokens.next not in ("net", "class"):
+            self.tokens.missing("'net'")
+        while self.tokens.next or self.tokens.description(self.tokens.at) != "the end of the file":
+            offset, block = self.tokens.at, self.word("'net', 'node' or 'potential'")
             if block in ("net", "class"):
-                if block == "class" or self.next() != "{":
+                if block == "class" or self.tokens.next != "{":
                     self.word("the name of the class")
                 title = self.attributes().get("name", [])
                 self.draft.name = unquoted(title[0][0]) if title else ""
             elif block == "node":
-                self.read_node("discrete", line)
+                self.read_node("discrete", offset)
             elif block == "potential":
-                potentials.append((line, self.read_names(), self.attributes().get("data")))
-            elif self.next() == "node":
-                self.at += 1
-                self.read_node(block, line)
+                potentials.append((offset, self.read_names(), self.attributes().get("data")))
+            elif self.tokens.accept("node"):
+                self.read_node(block, offset)
             else:
-                self.at -= 1
-                self.fail("'net', 'node' or 'potential'")
-        for line, names, data in potentials:
-            self.add_potential(line, names, data)
+                self.tokens.at -= 1
+                self.tokens.missing("'net', 'node' or 'potential'")
+        for offset, names, data in potentials:
+            self.add_potential(offset, names, data)
 
-    def read_node(self, block: str, line: int) -> None:
+    def read_node(self, block: str, offset: int) -> None:
         node = self.word("the name of a node")
         attributes = self.attributes()
         own = attributes.get("f2sl_name")
         name = unquoted(own[0][0]) if own else node
         self.names[node] = name
         if block == "continuous":
-            self.draft.add_variable(name, None, line)
+            self.draft.add_variable(name, None, offset)
         elif block == "discrete":
             states = attributes.get("states", [])
             listed = [(unquoted(text), where) for text, where in states if text not in ("(", ")", ",")]
-            self.draft.add_variable(name, listed, line)
+            self.draft.add_variable(name, listed, offset)
         else:
             problem = f"{shown(name)} is a {block} node; only discrete and continuous nodes are read"
-            raise FormatError(problem, line)
+            self.draft.fail(problem, offset)
 
     def read_names(self) -> list[tuple[str, int]]:
         """Read the child, and after a bar its parents."""
-        self.expect("(")
-        line = self.line()
-        names = [(self.word("the name of a node"), line)]
-        if self.next() == "|":
-            self.at += 1
-        elif self.next() != ")":
-            self.fail("'|' or ')'")
-        while self.next() != ")":
-            line = self.line()
-            names.append((self.word("the name of a node or ')'"), line))
-        self.at += 1
+        self.tokens.expect("(")
+        offset = self.tokens.at
+        names = [(self.word("the name of a node"), offset)]
+        if not self.tokens.accept("|") and self.tokens.next != ")":
+            self.tokens.missing("'|' or ')'")
+        while self.tokens.next != ")":
+            offset = self.tokens.at
+            names.append((self.word("the name of a node or ')'"), offset))
+        self.tokens.at += 1
         return names
 
     def attributes(self) -> dict[str, list[tuple[str, int]]]:
         """Read a block in braces: the tokens of each attribute, up to its semicolon."""
-        self.expect("{")
+        self.tokens.expect("{")
         found = {}
-        while self.next() != "}":
+        while self.tokens.next != "}":
             key = self.word("an attribute or '}'")
-            self.expect("=")
-            start, open_groups = self.at, 0
-            while self.next() != ";":
-                if self.next() in ("", "{", "}"):
-                    self.fail(f"';' at the end of the attribute {key!r}")
-                open_groups += {"(": 1, ")": -1}.get(self.next(), 0)
+            self.tokens.expect("=")
+            start, open_groups = self.tokens.at, 0
+            while self.tokens.next != ";":
+                if self.tokens.next in ("", "{", "}"):
+                    self.tokens.missing(f"';' at the end of the attribute {key!r}")
+                open_groups += {"(": 1, ")": -1}.get(self.tokens.next, 0)
                 if open_groups < 0:
-                    self.fail(f"'(' before each ')' in the attribute {key!r}")
-                self.at += 1
+                    self.tokens.missing(f"'(' before each ')' in the attribute {key!r}")
+                self.tokens.at += 1
             if open_groups:
-                self.fail(f"{open_groups:,} more ')' in the attribute {key!r}")
-            found[key] = self.tokens[start : self.at]
-            self.at += 1
-        self.at += 1
+                self.tokens.missing(f"{open_groups:,} more ')' in the attribute {key!r}")
+            found[key] = [(self.tokens.texts[at], at) for at in range(start, self.tokens.at)]
+            self.tokens.at += 1
+        self.tokens.at += 1
         return found
 
     # -- numbers ---------------------------------------------------------------------
 
     def add_potential(
-        self, line: int, names: list[tuple[str, int]], data: list[tuple[str, int]] | None
+        self, offset: int, names: list[tuple[str, int]], data: list[tuple[str, int]] | None
     ) -> None:
         listed = [(self.names.get(name, name), where) for name, where in names]
         child = listed[0][0]
         if data is None:
-            raise FormatError(f"the potential of {shown(child)} has no data", line)
-        block = ProbabilityBlock(line, listed, child_last=True)
+            self.draft.fail(f"the potential of {shown(child)} has no data", offset)
+        block = ProbabilityBlock(offset, listed, child_last=True)
         variable = self.draft.variables.get(child)
         if variable is not None and not variable.states:
             block.normals = list(self.normals(child, data))
         else:
-            block.table = NumberRow(line, self.numbers(child, data))
+            block.table = NumberRow(offset, self.numbers(child, data))
         self.draft.add_block(child, block)
 
     def numbers(self, child: str, data: list[tuple[str, int]]) -> list[float]:
         """Return the numbers of a table, ignoring parentheses."""
         found, sign = [], 1.0
-        for token, line in data:
+        for token, offset in data:
             if token == "-":
                 sign = -1.0
             elif token not in ("(", ")", ",", "+"):
                 try:
                     found.append(sign * float(token))
                 except ValueError:
-                    raise FormatError(
-                        f"data of {shown(child)}: {shown(token)} is not a number", line
-                    ) from None
+                    self.draft.fail(f"data of {shown(child)}: {shown(token)} is not a number", offset)
                 sign = 1.0
         return found
 
     def normals(self, child: str, data: list[tuple[str, int]]) -> Iterator[Normal]:
         """Yield the distributions of a number: each ``normal ( mean , variance )``."""
-        text, line = " ".join(token for token, _ in data), data[0][1] if data else 0
+        text, offset = " ".join(token for token, _ in data), data[0][1] if data else 0
         if _NORMAL.sub("", text).strip("() "):
             problem = f"data of {shown(child)}: a number has a list of normal (mean, variance)"
-            raise FormatError(problem, line)
+            self.draft.fail(problem, offset)
         for mean, variance in _NORMAL.findall(text):
-            terms, spread = self.sum_of(child, mean, line), self.sum_of(child, variance, line)
+            terms, spread = self.sum_of(child, mean, offset), self.sum_of(child, variance, offset)
             if set(spread) != {""}:
-                raise FormatError(f"data of {shown(child)}: a variance is a number", line)
+                self.draft.fail(f"data of {shown(child)}: a variance is a number", offset)
             yield Normal(terms.pop("", 0.0), terms, spread[""])
 
-    def sum_of(self, child: str, text: str, line: int) -> dict[str, float]:
+    def sum_of(self, child: str, text: str, offset: int) -> dict[str, float]:
         """Return the coefficient of each node in a sum, and the constant term under the name ''."""
         found: dict[str, float] = {}
         at = 0
         while at < len(text) or not found:
             term = _TERM.match(text, at)
             if term is None or not (term[2] or term[3]) or (found and not term[1]):
-                raise FormatError(f"data of {shown(child)}: {shown(text)} is not read as a linear sum", line)
+                self.draft.fail(f"data of {shown(child)}: {shown(text)} is not read as a linear sum", offset)
             name = self.names.get(term[3], term[3]) if term[3] else ""
             sign = -1.0 if term[1].count("-") % 2 else 1.0
             found[name] = found.get(name, 0.0) + sign * float(term[2] or 1)

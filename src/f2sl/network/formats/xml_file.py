@@ -1,15 +1,26 @@
-"""XDSL, the format of GeNIe and SMILE.
+"""Networks in XML: XMLBIF and XDSL.
 
-::
+XMLBIF 0.3 is BIF in XML (Cozman 1998), which Weka, JavaBayes, pgmpy and pyAgrum know::
+
+    <BIF VERSION="0.3"><NETWORK><NAME>dogs</NAME>
+    <VARIABLE TYPE="nature"><NAME>out</NAME><OUTCOME>yes</OUTCOME><OUTCOME>no</OUTCOME></VARIABLE>
+    <DEFINITION><FOR>out</FOR><TABLE>0.15 0.85</TABLE></DEFINITION>
+    </NETWORK></BIF>
+
+Parents are ``<GIVEN>``. Names that XML cannot hold, or that begin or end with white space, are written as
+JSON strings.
+
+XDSL is the format of GeNIe and SMILE::
 
     <smile version="1.0" id="dogs"><nodes>
     <cpt id="out"><state id="yes"/><state id="no"/><probabilities>0.15 0.85</probabilities></cpt>
     </nodes></smile>
 
-In the probabilities the child's state changes fastest, the first parent's slowest. Nodes come after their
-parents. Ids consist of letters, digits and underscores. If a name has other characters, or the variables are
-in another order, a property ``f2sl`` of the node stores name and place as JSON. Of the other kinds of nodes,
-only ``deterministic`` is read.
+Nodes come after their parents. Ids consist of letters, digits and underscores. If a name has other
+characters, or the variables are in another order, a property ``f2sl`` of the node stores name and place as
+JSON. Of the other kinds of nodes, only ``deterministic`` is read.
+
+In the numbers of both the child's state changes fastest, the first parent's slowest.
 """
 
 from __future__ import annotations
@@ -21,19 +32,88 @@ from xml.sax.saxutils import escape, quoteattr
 
 from f2sl.errors import shown, unknown_name
 from f2sl.graph.formats.common import FormatError
-from f2sl.graph.formats.xml import Element, as_text, parse
+from f2sl.graph.formats.xml import Element, as_text, name_of, parse
 from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.formats.draft import Draft, NumberRow, ProbabilityBlock, identifiers
 
+# Without the document type that the definition of the format has: pyAgrum cannot read it.
+_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<BIF VERSION="0.3">\n<NETWORK>\n'
 
-def write(network: BayesianNetwork) -> Iterator[str]:
+
+def write_xmlbif(network: BayesianNetwork) -> Iterator[str]:
+    """Yield the text of a network in XMLBIF.
+
+    Examples
+    --------
+    >>> import f2sl
+    >>> coin = f2sl.BayesianNetwork(f2sl.DAG(["coin"]), {"coin": ["heads", "<"]}, {"coin": [0.5, 0.5]})
+    >>> print("".join(write_xmlbif(coin)).split("</NAME>", 1)[1])
+    <BLANKLINE>
+    <VARIABLE TYPE="nature"><NAME>coin</NAME><OUTCOME>heads</OUTCOME><OUTCOME>&lt;</OUTCOME></VARIABLE>
+    <DEFINITION><FOR>coin</FOR><TABLE>0.5 0.5</TABLE></DEFINITION>
+    </NETWORK>
+    </BIF>
+    <BLANKLINE>
+    """
+    yield _HEAD
+    yield f"<NAME>{as_text(network.name or 'unknown')}</NAME>\n"
+    for name, states in network.states.items():
+        outcomes = "".join(f"<OUTCOME>{as_text(state)}</OUTCOME>" for state in states)
+        yield f'<VARIABLE TYPE="nature"><NAME>{as_text(name)}</NAME>{outcomes}</VARIABLE>\n'
+    for name, table in network.tables.items():
+        given = "".join(f"<GIVEN>{as_text(parent)}</GIVEN>" for parent in network.parents(name))
+        numbers = " ".join(map(repr, table.ravel().tolist()))
+        yield f"<DEFINITION><FOR>{as_text(name)}</FOR>{given}<TABLE>{numbers}</TABLE></DEFINITION>\n"
+    yield "</NETWORK>\n</BIF>\n"
+
+
+def read_xmlbif(content: bytes) -> BayesianNetwork:
+    """Return the network of a file in XMLBIF.
+
+    Examples
+    --------
+    >>> text = '<VARIABLE><NAME>a</NAME><OUTCOME>u</OUTCOME></VARIABLE><DEFINITION><FOR>a</FOR>'
+    >>> read_xmlbif(f"<BIF><NETWORK>{text}<TABLE>1</TABLE></DEFINITION></NETWORK></BIF>".encode()).states
+    {'a': ('u',)}
+    """
+    networks = list(parse(content, "bif").all("network"))
+    if len(networks) != 1:
+        raise FormatError(f"the file has {len(networks)} networks, not one")
+    draft = Draft()
+    title = networks[0].first("name")
+    draft.name = "" if title is None else name_of(title.text)
+    for variable in networks[0].all("variable"):
+        role = variable.attributes.get("TYPE", "nature")
+        name = _name(variable, "name")
+        if role != "nature":
+            draft.fail(f"variable {name!r} is of the type {role!r}; only 'nature' is read", variable.line)
+        states = [(name_of(outcome.text), outcome.line) for outcome in variable.all("outcome", "value")]
+        draft.add_variable(name, states, variable.line)
+    for definition in networks[0].all("definition", "probability"):
+        child, table = _name(definition, "for"), definition.first("table")
+        if table is None:
+            draft.fail(f"the definition of {child!r} has no <TABLE>", definition.line)
+        names = [(name_of(one.text), one.line) for one in definition.all("for", "given")]
+        entry = NumberRow(table.line, table.numbers())
+        draft.add_block(child, ProbabilityBlock(definition.line, names, entry, child_last=True))
+    return draft.network()
+
+
+def _name(element: Element, tag: str) -> str:
+    found = list(element.all(tag))
+    if len(found) != 1:
+        raise FormatError(f"a <{element.tag}> has {len(found)} elements <{tag}>, not one", element.line)
+    return name_of(found[0].text)
+
+
+def write_xdsl(network: BayesianNetwork) -> Iterator[str]:
     """Yield the text of a network in XDSL.
 
     Examples
     --------
     >>> import f2sl
     >>> coin = f2sl.BayesianNetwork(f2sl.DAG(["coin"]), {"coin": ["heads", "<"]}, {"coin": [0.5, 0.5]})
-    >>> print("".join(write(coin)).split("<nodes>")[1].split("</nodes>")[0])
+    >>> print("".join(write_xdsl(coin)).split("<nodes>")[1].split("</nodes>")[0])
     <BLANKLINE>
     <cpt id="coin">
     <state id="heads"/>
@@ -69,13 +149,13 @@ def write(network: BayesianNetwork) -> Iterator[str]:
     yield "</genie>\n</extensions>\n</smile>\n"
 
 
-def read(content: bytes) -> BayesianNetwork:
+def read_xdsl(content: bytes) -> BayesianNetwork:
     """Return the network of a file in XDSL.
 
     Examples
     --------
     >>> node = '<cpt id="a"><state id="u"/><probabilities>1</probabilities></cpt>'
-    >>> read(f'<smile id="net"><nodes>{node}</nodes></smile>'.encode()).states
+    >>> read_xdsl(f'<smile id="net"><nodes>{node}</nodes></smile>'.encode()).states
     {'a': ('u',)}
     """
     smile = parse(content, "smile")
