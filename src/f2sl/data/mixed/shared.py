@@ -70,7 +70,7 @@ class SharedSums:
 
     def parts(
         self, hosts: Integers, members: Queries, summed: Callable[[Queries], list[Integers]]
-    ) -> tuple[Integers, ...]:
+    ) -> tuple[Integers, Integers, Integers, Integers, Integers, Integers]:
         """Return queries as parts of their hosts, as arguments of the kernels; `summed` sums up hosts.
 
         These are the sums of all hosts; of each query where those of its host begin, and how many numbers the
