@@ -508,8 +508,7 @@ class MixedEngine:
                 found = np.empty(int(begin[-1]), np.int64)
                 parts = self._shared.parts(hosts[some], members, self._sums_of_hosts)
                 numeric = self.is_number[members.variables]
-                arguments = (*parts, numeric, members.start, begin, found)
-                _kernels.sums_of_parts(*arguments)
+                _kernels.sums_of_parts(*parts, numeric, members.start, begin, found)
             else:
                 found = self._summed(block_sums.summed, queries.where(some), begin)
             sums[np.repeat(some, lengths)] = found
