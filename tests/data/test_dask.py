@@ -136,7 +136,7 @@ def test_correlations_with_many_missing_values_are_the_same_to_the_last_bit(clie
         assert one.embedded.correlations.tolist() == other.embedded.correlations.tolist()
 
 
-def test_states_with_missing_values_are_learned_as_in_memory(client):
+def test_discrete_tables_with_missing_values_are_learned_as_in_memory(client):
     """Numbers, with and without missing values, are for the test of all engines."""
     kinds = ("discrete",) * 4
     columns = mixed_columns(4, 200, kinds)

@@ -15,9 +15,9 @@ import f2sl
 from f2sl import check, open_table
 from f2sl.data.check import check_learnable
 from f2sl.data.engines import open_engine
-from f2sl.data.memory.table import MemoryTable
 from f2sl.data.open import open_for
 from f2sl.data.stream import StreamTable
+from tables import table_of_numbers
 
 FRAME = pd.DataFrame({"b": [0.5, -1.25, 3.0], "a": [7, 5, 7]})
 NUMBERS = pd.DataFrame({"b": [0.5, -1.25, 3.0], "a": [7.5, 5, 7]})
@@ -125,9 +125,8 @@ class TestRefusals:
         refused(lambda: f2sl.learn(data, "tc", kinds={"a": "discrete"}), "column 'a' is discrete, but TC")
 
     def test_a_table_made_by_hand(self):
-        refused(lambda: MemoryTable.of_numbers(("a",), np.array([[np.nan, 1.0]])), "'a'", "not finite")
-        refused(lambda: MemoryTable.of_numbers(("a", "a"), np.zeros((2, 2))), "differ")
-        refused(lambda: MemoryTable.of_numbers(("a",), np.zeros((2, 2))), "1 names", "(2, 2)")
+        refused(lambda: table_of_numbers(("a",), np.array([[np.nan, 1.0]])), "'a'", "not finite")
+        refused(lambda: table_of_numbers(("a", "a"), np.zeros((2, 2))), "differ")
 
 
 class TestKinds:
@@ -186,7 +185,7 @@ class TestKinds:
         refused(lambda: open_table(FRAME, kinds="continuous", bins=3), "bins")
         refused(lambda: open_table(FRAME, kinds="normal"), "'normal'", "auto, discrete, continuous")
 
-    def test_real_numbers_are_states_if_asked_for_and_few(self):
+    def test_real_numbers_are_discrete_if_asked_for_and_few(self):
         data = {"half": np.arange(12) / 2, "many": np.arange(12) * 1.5 + 0.1, "b": list("xy") * 6}
         few, many = {"half": "discrete"}, {"half": "discrete", "many": "discrete"}
         assert open_table(data, kinds=few).states[0] == tuple(np.arange(12) / 2)
@@ -197,7 +196,7 @@ class TestKinds:
         assert open_table(data, kinds=many, bins={"half": 2, "many": 3}).cardinalities.tolist() == [2, 3]
 
     @pytest.mark.parametrize("engine", ["memory", "stream"])
-    def test_integers_beside_numbers_where_one_kind_is_wanted(self, engine, tmp_path):
+    def test_integers_beside_continuous_columns_where_one_kind_is_wanted(self, engine, tmp_path):
         path = tmp_path / "t.csv"
         path.write_text("few,real,same,gone\n1,0.5,7,\n2,0.25,7,\n1,0.75,7,\n,1.5,7,\n")
         table = open_for(("discrete", "continuous"), "x", path, engine=engine, missing="drop", drop=["gone"])

@@ -48,7 +48,7 @@ class TestNeighbors:
         assert notes(columns([*walks(rng, 2, 100), *rng.normal(size=(3, 100))])) == []
 
     @pytest.mark.parametrize("nested", [False, True])
-    def test_not_a_table_that_is_sorted_by_states(self, nested):
+    def test_not_a_table_that_is_sorted_by_a_discrete_column(self, nested):
         """Within a species, and a sex of it, rows are in any order."""
         rng = np.random.default_rng(2)
         species, sex = np.repeat([0, 1, 2], 40), np.tile(np.repeat([0, 1], 20), 3)
@@ -81,7 +81,7 @@ class TestNeighbors:
         dates = np.datetime_as_string(np.datetime64("2021-01-01") + np.arange(730)).tolist()
         assert notes({"day": dates}, date_parts=["day"]) is not None
 
-    def test_not_a_table_that_is_sorted_by_a_number(self):
+    def test_not_a_table_that_is_sorted_by_a_continuous_column(self):
         rng = np.random.default_rng(4)
         price = np.sort(rng.normal(size=200)) * 4
         assert notes({"price": price, **{f"x{i}": price + rng.normal(size=200) for i in range(4)}}) == []
@@ -129,7 +129,7 @@ class TestPanels:
         assert told[-1].endswith("several rows for each 'school', in which 2 columns never vary")
         assert DEPEND not in " ".join(notes({**data, "size": size}))
 
-    def test_not_numbers_that_were_cut(self):
+    def test_not_continuous_columns_that_were_cut(self):
         rng = np.random.default_rng(2)
         age = rng.integers(20, 60, 300)
         told = notes(

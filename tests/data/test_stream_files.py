@@ -169,7 +169,7 @@ def test_a_type_that_shows_in_the_last_rows(tmp_path, monkeypatch, late):
     assert_same(path, missing="state")
 
 
-def test_a_column_with_very_many_numbers(tmp_path, monkeypatch):
+def test_a_continuous_column_with_very_many_values(tmp_path, monkeypatch):
     monkeypatch.setattr("f2sl.data.digest.MOST_DISTINCT", 20)
     frame = pd.DataFrame({"a": np.arange(100), "b": np.arange(100) / 8, "c": [0, 1] * 50})
     path = tmp_path / "t.parquet"

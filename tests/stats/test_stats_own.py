@@ -313,7 +313,7 @@ def test_values_of_pairs_of_numbers_have_the_bits_of_the_search(measure):
 # By name, and as objects
 
 
-def test_registered_names_are_offered_and_settled(registered):
+def test_registered_names_are_offered_and_resolved(registered):
     assert choices("ci_test") == ["auto", "g2", "x2", "pearson", "fisher-z", "dg", "cg"]
     assert choices("measure") == ["auto", "su", "information", "mi", "agreement", "r2", "correlation"]
     assert choices("measure", "continuous") == ["auto", "r2", "correlation", "information", "mi"]

@@ -12,7 +12,7 @@
                      ``predicting`` queries of each row of a table
 ``convert``          networks as those of pgmpy and pyAgrum, one variable's parameters as a data frame
 ``bundled``          the networks of the Bayesian Network Repository, and ``gene-like``
-``random``           networks drawn at random; ``random_parameters`` what their edges mean
+``random``           networks drawn at random
 ``variants``         large networks from copies of a small one; some variables observed as continuous
 ==================== =========================================================================
 """

@@ -19,7 +19,8 @@ the raw output, by integer arithmetic and exact products.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -98,76 +99,67 @@ def sample_table(network: BayesianNetwork, rows: int, random_state: int = 0) -> 
         )
     codes = np.empty((len(sizes), rows), code)
     numbers = np.empty((len(kinds) - len(sizes), rows))
-    steps: list[_StateStep | _NumberStep] = []
-    generators = []
+    steps: list[Callable[[Block], None]] = []
     for child, parents in network._families:
-        name, position = network.variables[child], int(positions[child])
+        name, generator = network.variables[child], np.random.PCG64([random_state, child])
         of_states, of_numbers = ([int(positions[p]) for p in parents if kinds[p] == kind] for kind in KINDS)
+        about = generator, int(positions[child]), of_states, sizes
         if kinds[child] == DISCRETE:
-            steps.append(_StateStep(position, of_states, sizes, network._distributions(name)))
+            steps.append(partial(_draw_states, *about, _cumulative(network._distributions(name))))
         else:
-            steps.append(_NumberStep(position, of_states, of_numbers, sizes, network.equations[name]))
-        generators.append(np.random.PCG64([random_state, child]))
+            equation = network.equations[name].by_configuration()
+            steps.append(partial(_draw_numbers, *about, of_numbers, equation))
     for first in range(0, rows, BLOCK):
         block = Block(codes[:, first : first + BLOCK], numbers[:, first : first + BLOCK])
-        for step, generator in zip(steps, generators, strict=True):
-            step.draw(block, generator)
+        for draw in steps:
+            draw(block)
     columns = [Column(*pair, states.get(pair[0], ())) for pair in zip(network.variables, kinds, strict=True)]
     return MemoryTable(tuple(columns), codes, numbers)
 
 
-class _NumberStep:
-    """Sampler of a continuous variable given its parents; places are rows of codes and of numbers."""
-
-    def __init__(
-        self, position: int, of_states: list[int], of_numbers: list[int], sizes: list[int], equation: Equation
-    ) -> None:
-        self.position = position
-        self.of_states, self.of_numbers = of_states, of_numbers
-        self.sizes = sizes
-        self.intercepts, self.coefficients, variances = equation.by_configuration()
-        self.scales = np.sqrt(variances)
-
-    def draw(self, block: Block, generator: np.random.PCG64) -> None:
-        codes, numbers = block
-        noise = normal_deviates(np.asarray(generator.random_raw(numbers.shape[1])))
-        row = cell_numbers(codes, self.of_states, self.sizes) if self.of_states else np.intp(0)
-        total = self.scales[row] * noise + self.intercepts[row]
-        for k, parent in enumerate(self.of_numbers):
-            total = total + self.coefficients[row, k] * numbers[parent]
-        numbers[self.position] = total
+def _draw_numbers(
+    generator: np.random.PCG64,
+    position: int,
+    of_states: list[int],
+    sizes: list[int],
+    of_numbers: list[int],
+    equation: Equation,
+    block: Block,
+) -> None:
+    """Draw a continuous variable given its parents; positions are rows of codes and of numbers."""
+    codes, numbers = block
+    noise = normal_deviates(np.asarray(generator.random_raw(numbers.shape[1])))
+    row = cell_numbers(codes, of_states, sizes) if of_states else np.intp(0)
+    total = np.sqrt(equation.variances)[row] * noise + equation.intercepts[row]
+    for k, parent in enumerate(of_numbers):
+        total = total + equation.coefficients[row, k] * numbers[parent]
+    numbers[position] = total
 
 
-class _StateStep:
-    """Sampler of a discrete variable given its parents; places are rows of codes."""
-
-    def __init__(
-        self, position: int, parents: list[int], sizes: list[int], distributions: FloatArray
-    ) -> None:
-        self.position = position
-        self.parents = parents
-        self.sizes = sizes
-        self.bits = (sizes[position] - 1).bit_length()
-        self.cumulative = _cumulative(distributions, 1 << self.bits)
-
-    def draw(self, block: Block, generator: np.random.PCG64) -> None:
-        codes = block.codes
-        uniform = (generator.random_raw(codes.shape[1]) >> np.uint64(11)).astype(np.float64) * 2.0**-53
-        configuration = cell_numbers(codes, self.parents, self.sizes)
-        # A binary search in all rows at once: `position` ends where the row's first larger value stands.
-        width = 1 << self.bits
-        start = configuration * width
-        position = start.copy()
-        for bit in reversed(range(self.bits)):
-            step = 1 << bit
-            position += step * (self.cumulative[position + (step - 1)] <= uniform)
-        codes[self.position] = position - start
+def _draw_states(
+    generator: np.random.PCG64,
+    position: int,
+    parents: list[int],
+    sizes: list[int],
+    cumulative: FloatArray,
+    block: Block,
+) -> None:
+    """Draw a discrete variable given its parents; positions are rows of codes."""
+    uniform = (generator.random_raw(block.codes.shape[1]) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    # A binary search in all rows at once: `found` ends where the row's first larger value stands.
+    bits = (sizes[position] - 1).bit_length()
+    start = cell_numbers(block.codes, parents, sizes) << bits
+    found = start.copy()
+    for bit in reversed(range(bits)):
+        step = 1 << bit
+        found += step * (cumulative[found + (step - 1)] <= uniform)
+    block.codes[position] = found - start
 
 
-def _cumulative(rows: FloatArray, width: int) -> FloatArray:
-    """Cumulative distributions, flat, each padded to `width` with a value above every number drawn."""
+def _cumulative(rows: FloatArray) -> FloatArray:
+    """Cumulative distributions, flat, each padded to a power of 2 with a value above every number drawn."""
     sums = rows.cumsum(axis=1)
-    padded = np.full((len(rows), width), 2.0)
+    padded = np.full((len(rows), 1 << (rows.shape[1] - 1).bit_length()), 2.0)
     padded[:, : sums.shape[1]] = sums / sums[:, -1:]
     return padded.ravel()
 

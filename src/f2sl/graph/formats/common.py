@@ -110,14 +110,9 @@ class Edge(NamedTuple):
 
 def edges_of(graph: PDAG) -> Iterator[Edge]:
     """Yield the edges of a graph, the directed ones first."""
-    for named, directed, weights in (
-        (graph.directed_edges, True, graph._weights_directed),
-        (graph.undirected_edges, False, graph._weights_undirected),
-    ):
-        listed = [NO_WEIGHT] * len(named) if weights is None else weights.tolist()
-        for edge, weight in zip(named, listed, strict=True):
-            text = number_text(weight) if weight == weight else ""
-            yield Edge(*edge, directed, text, edge in graph.weak)
+    for a, b, kind, weight in graph.edges:
+        text = "" if weight is None else number_text(weight)
+        yield Edge(a, b, kind == "directed", text, (a, b) in graph.weak)
 
 
 @dataclass
