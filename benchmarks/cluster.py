@@ -29,9 +29,8 @@ from distributed import Client, LocalCluster
 from numpy.typing import NDArray
 
 import f2sl
-from f2sl.data.dask.engine import TileSplitEngine
 from f2sl.data.dask.runtime import Cluster
-from f2sl.data.dask.table import DaskTable
+from f2sl.data.dask.table import DaskTable, TileSplitEngine
 from f2sl.data.memory.engine import MemoryEngine
 from f2sl.data.memory.table import MemoryTable
 from f2sl.network.sampling import sample_table

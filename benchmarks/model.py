@@ -27,9 +27,8 @@ from distributed import Client, LocalCluster
 
 import f2sl
 from f2sl._progress import Display, showing
-from f2sl.data.dask.engine import CELLS_AT_ONCE, LEAST_CELLS, MOST_WORK
 from f2sl.data.dask.runtime import Cluster
-from f2sl.data.dask.table import FAN_IN, ROWS_AT_ONCE
+from f2sl.data.dask.table import CELLS_AT_ONCE, FAN_IN, LEAST_CELLS, MOST_WORK, ROWS_AT_ONCE
 from f2sl.data.memory.engine import MemoryEngine, choose_for_pair
 from f2sl.network.sampling import sample_table
 from stream import write_files
@@ -137,7 +136,7 @@ def cost_of_filling() -> float:
     for _ in range(4):  # the first may compile
         before = time.process_time()
         codes = block[np.arange(n), :]
-        rows = SimpleNamespace(codes=codes, n_rows=ROWS_AT_ONCE, cardinalities=np.full(n, STATES))
+        rows = SimpleNamespace(codes=codes, cardinalities=np.full(n, STATES))
         MemoryEngine(rows, 1).close()
         best = min(best, time.process_time() - before)
     return best / block.size

@@ -131,7 +131,7 @@ def with_parts(parts: Collection[str]) -> Any:
         symmetry="or" if "or" in parts else "and",
         clean_up=None if "clean-up" in parts else 0,
         search="orders" if "orders" in parts else "hill-climbing",
-        effort="normal" if "going on" in parts else "fast",
+        effort="normal" if "going on" in parts or "orders" not in parts else "fast",
         edge_cost=None if "edge cost" in parts else math.log(11.0),
         equivalent_sample_size=None if "prior" in parts else 10.0,
         score="auto" if "BDs" in parts else "bdeu",

@@ -27,6 +27,10 @@ from f2sl._progress import note
 from f2sl._threads import available_cores
 
 COMPILING = "compiling the inner loops for this machine (first run only) ..."
+UNWRITABLE = (
+    "cannot store the compiled loops, so every run compiles them again: no cache folder is "
+    "writable; set NUMBA_CACHE_DIR to a folder that is"
+)
 
 LIST = Path(__file__).with_name("_ahead.json")
 
@@ -68,31 +72,19 @@ def _writable(folder: Path) -> bool:
     return existing.is_dir() and os.access(existing, os.W_OK)
 
 
-_told: list[bool] = []
+_said: set[str] = set()
+
+
+def say_once(text: str) -> None:
+    """Report something to the current display, if there is one, and never again."""
+    if text not in _said and note(text):
+        _said.add(text)
 
 
 def announce_first_run() -> None:
     """Report to the current display, once, that inner loops are compiled, if none are yet."""
     if nothing_compiled():
-        announce_compiling()
-
-
-def announce_compiling() -> None:
-    """Report to the current display, once, that inner loops are compiled."""
-    if not _told and note(COMPILING):
-        _told.append(True)
-
-
-_unwritable: list[bool] = []
-
-
-def warn_unwritable() -> None:
-    """Report to the current display, once, that machine code cannot be stored."""
-    if not _unwritable and note(
-        "cannot store the compiled loops, so every run compiles them again: no cache folder is "
-        "writable; set NUMBA_CACHE_DIR to a folder that is"
-    ):
-        _unwritable.append(True)
+        say_once(COMPILING)
 
 
 def describe(function: Any, signature: Any) -> list[Any]:
@@ -160,7 +152,7 @@ class Helpers:
                 if self._first_run:
                     self._start()
         if self._first_run:
-            announce_compiling()
+            say_once(COMPILING)
 
     def expect(self, learner: str, kind: str, missing: bool = False) -> None:
         """Announce a fit, by the learner's class, the kind of the table and if values are missing."""

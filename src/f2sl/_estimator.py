@@ -18,7 +18,7 @@ from typing import Any, ClassVar, Self, dataclass_transform
 
 from f2sl._notes import Note, Part, Use
 from f2sl._options import CATALOGUE, Option, anything, problems_with, refuse
-from f2sl._owners import refuse_unknown
+from f2sl._registry import refuse_unknown
 
 _RANK = {name: rank for rank, name in enumerate(CATALOGUE)}
 
@@ -44,7 +44,10 @@ class Estimator:
     """  # noqa: E501
 
     _ignores: ClassVar[tuple[tuple[str, Any, tuple[str, ...]], ...]] = ()
-    """Values of options beside which others have no effect: (option, value, names of the others)."""
+    """Values of options beside which others have no effect, added to those of the base classes.
+
+    Each is an option, its value or a function that tells whether a value is meant, and the others' names.
+    """
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         """Make the constructor from the fields, in the catalogue's order, and document them."""
@@ -100,18 +103,14 @@ class Estimator:
             if check is not None:
                 yield from problems_with(check, name, getattr(self, name))
         told: set[str] = set()
-        for name, value, others in self._ignores:
-            if getattr(self, name) == value:
-                new = [other for other in others if other not in told]
-                yield from self._without_effect(new, " beside ", Use(name, value))
-                told.update(new)
-        weight, score = "equivalent_sample_size", getattr(self, "score", None)
-        unused = [] if weight in told else [*self._without_effect([weight], " beside ", Use("score", score))]
-        if unused:
-            from f2sl.stats.choose import has_option
-
-            if not has_option("score", score, weight):
-                yield from unused
+        rules = (rule for base in type(self).__mro__ for rule in vars(base).get("_ignores", ()))
+        for name, value, others in rules:
+            own = getattr(self, name, None)
+            new = [one for one in others if one not in told]
+            notes = [*self._without_effect(new, " beside ", Use(name, own))]
+            if notes and (value(own) if callable(value) else own == value):
+                yield from notes
+                told.update(others)
 
     def _without_effect(self, names: Iterable[str], *why: Part) -> Iterator[Note]:
         """Yield a problem for each of the options that is not at its default although nothing uses it."""

@@ -27,7 +27,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any, TypeVar, cast
 
-from f2sl._ahead import HELPERS, announce_compiling, announce_first_run, types_of, warn_unwritable
+from f2sl._ahead import COMPILING, HELPERS, UNWRITABLE, announce_first_run, say_once, types_of
 from f2sl._memory import short_of_addresses
 from f2sl._progress import note
 from f2sl.errors import F2SLError
@@ -74,7 +74,7 @@ class _Listener(event.Listener):  # type: ignore[misc]
             self.collects = gc.isenabled()
             gc.disable()
         self.depth += 1
-        announce_compiling()
+        say_once(COMPILING)
 
     def on_end(self, event: Any) -> None:
         self.depth -= 1
@@ -118,7 +118,7 @@ def kernel(function: Function) -> Function:
         return cast(Function, compiled)
     except RuntimeError:
         # Numba can write neither next to the source nor into the user's cache folder.
-        warn_unwritable()
+        say_once(UNWRITABLE)
         return cast(Function, numba.njit(**_OPTIONS)(function))
 
 

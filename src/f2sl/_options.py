@@ -30,8 +30,12 @@ from f2sl.errors import OptionError
 Check = Callable[[str, Any], Any]
 
 
-def _plain_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+def _number(name: str, value: Any, is_allowed: Callable[[Any], bool], allowed: str) -> float:
+    """Check a finite number."""
+    plain = isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    if not plain or not is_allowed(value):
+        raise OptionError(Use(name), f" must be a number {allowed}, not {value!r}")
+    return float(value)
 
 
 def fraction(name: str, value: Any) -> float:
@@ -42,16 +46,12 @@ def fraction(name: str, value: Any) -> float:
     >>> fraction("alpha", 0.01)
     0.01
     """
-    if not _plain_number(value) or not 0 < value < 1:
-        raise OptionError(Use(name), f" must be a number between 0 and 1 (both excluded), not {value!r}")
-    return float(value)
+    return _number(name, value, lambda number: 0 < number < 1, "between 0 and 1 (both excluded)")
 
 
 def not_negative(name: str, value: Any) -> float:
     """Check a number that is 0 or more."""
-    if not _plain_number(value) or value < 0:
-        raise OptionError(Use(name), f" must be a number of 0 or more, not {value!r}")
-    return float(value)
+    return _number(name, value, lambda number: number >= 0, "of 0 or more")
 
 
 def not_negative_or(word: str, name: str, value: Any) -> float | str:
@@ -64,16 +64,12 @@ def not_negative_or(word: str, name: str, value: Any) -> float | str:
     """
     if isinstance(value, str) and value == word:
         return word
-    if not _plain_number(value) or value < 0:
-        raise OptionError(Use(name), f" must be a number of 0 or more, or {word!r}, not {value!r}")
-    return float(value)
+    return _number(name, value, lambda number: number >= 0, f"of 0 or more, or {word!r}")
 
 
 def positive(name: str, value: Any, least: float, most: float) -> float:
     """Check a positive number between two limits."""
-    if not _plain_number(value) or not least <= value <= most:
-        raise OptionError(Use(name), f" must be a number from {least:g} to {most:g}, not {value!r}")
-    return float(value)
+    return _number(name, value, lambda number: least <= number <= most, f"from {least:g} to {most:g}")
 
 
 def whole(name: str, value: Any, least: int = 0, most: int | None = None) -> int:
@@ -142,11 +138,7 @@ def any_of(*words: str) -> Check:
 
 def unless_none(check: Check) -> Check:
     """Return the check of an option that may also be None."""
-    return partial(_unless_none, check)
-
-
-def _unless_none(check: Check, name: str, value: Any) -> Any:
-    return None if value is None else check(name, value)
+    return lambda name, value: None if value is None else check(name, value)
 
 
 def number_or_word(text: str) -> float | str:

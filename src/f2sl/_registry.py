@@ -1,4 +1,4 @@
-"""Learners, tests, scores and measures by name.
+"""Learners, tests, scores and measures by name, and which of them has an option.
 
 A registry knows where each learner lives and imports it only when asked, so that listing names costs nothing.
 Other packages add their own (:mod:`f2sl._extensions`).
@@ -6,15 +6,36 @@ Other packages add their own (:mod:`f2sl._extensions`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any
 
 from f2sl._extensions import load_extensions
-from f2sl._owners import what_it_finds
-from f2sl._synonyms import SAME, plain
+from f2sl._notes import Note, Part, Say, Use, joined
+from f2sl._options import flag_of, refuse
+from f2sl._reading import READING
+from f2sl._synonyms import SAME, SAME_OPTIONS, option_answer, plain
 from f2sl.errors import OptionError, unknown_name
+
+TO_READ = "open the table first, or call f2sl.learn"
+
+FINDS: Mapping[str, tuple[str, tuple[Part, ...]]] = {
+    "learn": ("STRUCTURE", ("it learns whole graphs (learn)",)),
+    "learn_pc": (
+        "LOCAL",
+        (
+            "it finds the neighbors of variables (",
+            Say("learn_pc", "pc"),
+            "); 'local-to-global' learns graphs from these",
+        ),
+    ),
+    "learn_mb": (
+        "MARKOV_BLANKET",
+        ("it finds Markov blankets (", Say("learn_mb", "mb"), "); 'gsbn' learns graphs from these"),
+    ),
+}
+"""Registry of the learners of each function, and what they find, for those who ask another one for them."""
 
 
 @dataclass(frozen=True)
@@ -150,10 +171,6 @@ class Registry:
         """Create the learner of that name; an option that it does not have is an error."""
         return self.load(name)(**options)
 
-    def takers(self, option: str) -> list[str]:
-        """Return the names of the learners that have an option."""
-        return [entry.name for entry in self if option in entry.load().option_defaults()]
-
 
 def _class_at(location: str) -> Any:
     """Import what is at ``"module:Class"``."""
@@ -194,3 +211,102 @@ def _has_own(found: type, method: str) -> bool:
     """Return whether a class has a method that is not that of the class which requires it."""
     owner = next((one for one in found.__mro__ if method in vars(one)), None)
     return owner is not None and "_requires" not in vars(owner) and callable(getattr(found, method))
+
+
+def refuse_unknown(
+    asked: str,
+    names: Iterable[str],
+    known: Iterable[str],
+    own: Any = None,
+    how: str = TO_READ,
+) -> None:
+    """Raise one error about all unknown options, if any, which says where each belongs.
+
+    Parameters
+    ----------
+    asked : str
+        Function or learner that received the options.
+    names, known : iterable of str
+        The options that it does not have, and those it has.
+    own : Registry or class, optional
+        The registry that `asked` is from, or its class: other learners of the same sort come first.
+    how : str
+        Advice for options of reading.
+    """
+    known = list(known)
+    refuse(unknown_option(asked, name, known, own, how) for name in names)
+
+
+def unknown_option(asked: str, name: str, known: list[str], own: Any = None, how: str = TO_READ) -> Note:
+    """Return which learner or function an unknown option belongs to, or the nearest name.
+
+    Examples
+    --------
+    >>> unknown_option("F2SLc", "bins", ["alpha"])
+    "F2SLc has no option 'bins'; it belongs to open_table: open the table first, or call f2sl.learn"
+    >>> unknown_option("iamb", "delta", ["alpha"])
+    "iamb has no option 'delta'; it belongs to f2sl-c, f2sl-s (learn) and fcbf (learn_pc)"
+    >>> unknown_option("mmhc", "alhpa", ["alpha"])
+    "unknown option of mmhc 'alhpa'; did you mean 'alpha'? Known: alpha"
+    >>> unknown_option("BOSS", "seed", ["random_state"])
+    "unknown option of BOSS 'seed'; it is called 'random_state' here"
+    >>> unknown_option("mmhc", "blacklist", ["knowledge"])
+    "unknown option of mmhc 'blacklist'; forbidden edges are given by knowledge=f2sl.Knowledge(forbidden=...)"
+    """
+    meant = SAME_OPTIONS.get(name)
+    message = f"it is called {meant!r} here" if meant in known else option_answer(name)
+    if message:
+        return Note("unknown-option", f"unknown option of {asked} {name!r}; ", message)
+    name = meant or name
+    has_no = f"{asked} has no option ", Say(repr(name), flag_of(name)), "; it belongs to "
+    if name in READING:
+        return Note("unknown-option", *has_no, f"open_table: {how}")
+    owners = _owners_of(name, own)
+    if owners:
+        return Note("unknown-option", *has_no, joined(owners, " and "))
+    return unknown_name(f"option of {asked}", name, known)
+
+
+def _registries() -> dict[str, Registry]:
+    """Return the learners' registries by function; any learner may have an option, so all are asked."""
+    places = import_module("f2sl.learners.registries")
+    return {function: getattr(places, name) for function, (name, _) in FINDS.items()}
+
+
+def what_it_finds(name: object, asked: Registry) -> Note | None:
+    """Return what a learner finds that is not in the registry it was asked from but in another, or None.
+
+    Examples
+    --------
+    >>> from f2sl.learners.registries import STRUCTURE
+    >>> what_it_finds("iamb", STRUCTURE)
+    "it finds Markov blankets (learn_mb); 'gsbn' learns graphs from these"
+    """
+    registries = _registries()
+    if not any(registry is asked for registry in registries.values()):
+        return None
+    other = next((function for function, registry in registries.items() if name in registry), None)
+    return None if other is None else Note("unknown-name", *FINDS[other][1])
+
+
+def _owners_of(option: str, own: Any) -> list[Note]:
+    """Return the owners of an option: learners of the same registry, or else all others."""
+    if isinstance(own, type) and option in own.option_defaults():  # type: ignore[attr-defined]
+        return [Note("owner", own.__name__)]
+    registries = _registries()
+    found = {
+        function: [entry.name for entry in registry if option in entry.load().option_defaults()]
+        for function, registry in registries.items()
+    }
+    for function, registry in registries.items():
+        if registry is own or any(entry.load() is own for entry in registry):
+            if found[function]:
+                return [Note("owner", ", ".join(found[function]))]
+            if function == "learn" and found["learn_pc"]:
+                names = found["learn_pc"]
+                return [Note("owner", "local-to-global (", Use("pc", name), ")") for name in names]
+    return [
+        Note("owner", f"{', '.join(names)} (", Say(function, function.removeprefix("learn_")), ")")
+        for function, names in found.items()
+        if names
+    ]

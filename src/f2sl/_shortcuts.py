@@ -27,7 +27,7 @@ from typing import Any
 
 import llvmlite.binding as llvm
 
-from f2sl._ahead import HELPERS, describe, warn_unwritable
+from f2sl._ahead import HELPERS, UNWRITABLE, describe, say_once
 
 # Without the types that Numba's stubs give to some of their methods.
 caching: Any = import_module("numba.core.caching")
@@ -139,7 +139,7 @@ class Cache(caching.FunctionCache):  # type: ignore[misc]
         try:
             super().save_overload(sig, data)
         except OSError:
-            warn_unwritable()
+            say_once(UNWRITABLE)
 
 
 def use_cache(compiled: Any) -> None:

@@ -14,10 +14,9 @@ from typing import Any, NamedTuple, overload
 from f2sl._ahead import HELPERS, announce_first_run
 from f2sl._notes import Use, joined, of_kind
 from f2sl._options import checked, flag, refuse
-from f2sl._owners import unknown_option
 from f2sl._progress import stage
 from f2sl._reading import READING
-from f2sl._registry import Registry
+from f2sl._registry import Registry, unknown_option
 from f2sl._synonyms import SAME_OPTIONS
 from f2sl.data.engines import open_engine
 from f2sl.data.notes import warn_of_identifiers

@@ -125,7 +125,11 @@ def test_a_bad_table_is_refused(lines_of_bad_tables, case):
 BAD_OPTIONS = {
     "alpha 0": ({"alpha": 0.0}, ["--alpha", "0"], ["--alpha must be a number between 0 and 1", "not 0.0"]),
     "alpha 1": ({"alpha": 1.0}, ["--alpha", "1"], ["--alpha must be a number between 0 and 1", "not 1.0"]),
-    "alpha x": ({"alpha": "x"}, ["--alpha", "x"], ["invalid value for '--alpha'"]),
+    "alpha x": (
+        {"alpha": "x"},
+        ["--alpha", "x"],
+        ["--alpha must be a number between 0 and 1 (both excluded), not 'x'"],
+    ),
     "delta": (
         {"algorithm": "f2sl-c", "delta": -1.0},
         ["--algorithm", "f2sl-c", "--delta", "-1"],
@@ -201,7 +205,36 @@ def test_a_bad_option_is_refused_in_a_process(tmp_path, name):
 )
 def test_bins_that_make_no_sense_are_refused(capsys, given, told):
     assert main(["learn", "x.csv", *(part for text in given for part in ("--bins", text))]) == 2
-    assert capsys.readouterr().err == f"f2sl: error: {told}\n"
+    assert capsys.readouterr().err == f"f2sl: error: {told}; x.csv: no such file\n"
+
+
+def test_all_that_is_wrong_is_said_at_once_whatever_it_is_about(tmp_path):
+    """Knowledge, reading, the learner, a value that is no number, and the name of the algorithm."""
+    arguments = (
+        "--tiers",
+        "x",
+        "--bins",
+        "0",
+        "--edge-cost",
+        "-3",
+        "--time-limit",
+        "soon",
+        "--missing",
+        "no",
+    )
+    line = refused("learn", example_path("asia"), *arguments, folder=tmp_path)
+    for flag in ("--tiers", "--bins", "--edge-cost", "--time-limit", "--missing"):
+        assert f"{flag} " in line or f"{flag}: " in line
+    line = refused("learn", example_path("asia"), "-a", "mmch", *arguments[:4], folder=tmp_path)
+    assert "did you mean 'mmhc'" in line
+    assert "--tiers takes two groups" in line
+    assert "--bins takes a whole number" in line
+    line = refused("check", example_path("asia"), "--jobs", "two", "--delimiter", "ab", folder=tmp_path)
+    assert "--jobs must be a whole number" in line
+    assert "--delimiter takes a single character" in line
+    with pytest.raises(OptionError, match=r"delta must be.*bins takes") as error:
+        learn({"a": [0, 1], "b": [0, 1]}, "f2sl-c", delta=-1, bins=0)
+    assert len(error.value.problems) == 2
 
 
 def test_a_target_that_is_no_column_gets_the_nearest(tmp_path):

@@ -387,7 +387,7 @@ def test_one_algorithm_is_shown_with_its_options(capsys):
         (["learn", "x.csv", "--alfa", "1"], "no such option: --alfa (Possible options: --alpha"),
         (["learn", "x.csv", "y.csv"], "got unexpected extra argument"),
         (["learn", "x.csv", "--jobs"], "option '--jobs' requires an argument"),
-        (["learn", "x.csv", "--jobs", "two"], "invalid value for '--jobs'"),
+        (["learn", "x.csv", "--jobs", "two"], "--jobs must be a whole number other than 0"),
         (["--nix"], "no such option: --nix"),
         (["example", "azia"], "unknown example 'azia'; did you mean 'asia'? Known: alarm, asia"),
         (["example", "asia"], "nothing to write: give --out FILE.csv"),

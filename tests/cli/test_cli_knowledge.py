@@ -8,7 +8,7 @@ import pytest
 from cli_process import f2sl, learned, small_table, write_csv
 from f2sl import Knowledge, OptionError, load_graph
 from f2sl.cli.app import main
-from f2sl.cli.knowledge import parse_knowledge
+from f2sl.cli.options import parse_knowledge
 
 
 @pytest.fixture

@@ -121,6 +121,14 @@ def test_the_summary_as_json(csv, truth, tmp_path):
     assert load_graph(out) == GRAPH
 
 
+def test_the_page_names_the_learner_as_the_shell_does(csv, tmp_path):
+    graph, pages = tmp_path / "graph.json", [tmp_path / "learned.html", tmp_path / "shown.html"]
+    learned("learn", csv, "-a", "f2sl-c", "--alpha", "0.05", "--out", graph, "--page", pages[0], "--quiet")
+    learned("show", graph, "--data", csv, "--out", pages[1], "--quiet")
+    for page in pages:
+        assert '["Learner","f2sl-c --alpha 0.05"]' in page.read_text(encoding="utf-8")
+
+
 def test_the_skeleton_alone(csv, tmp_path):
     out = tmp_path / "skeleton.json"
     printed = learned("learn", csv, "--algorithm", "f2sl-c", "--skeleton-only", "--out", out)

@@ -96,7 +96,7 @@ def test_a_network_of_the_users_own(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("kind", ["continuous", "mixed"])
-def test_networks_with_numbers_are_sampled_and_compared_with(kind, tmp_path, capsys):
+def test_networks_with_continuous_variables_are_sampled_and_compared_with(kind, tmp_path, capsys):
     network = package.random_network(12, 12, 2, kind=kind, random_state=3, name=kind)
     csv, json_file, out = (str(tmp_path / name) for name in ("t.csv", "net.json", "learned.json"))
     network.save(json_file)
@@ -181,7 +181,7 @@ def test_names_with_commas_survive(tmp_path):
     [
         (["alarm", "--rows", "0"], "--rows must be a whole number of at least 1, not 0"),
         (["alarm", "--rows", "-1"], "--rows must be a whole number of at least 1, not -1"),
-        (["alarm", "--rows", "many"], "invalid value for '--rows'"),
+        (["alarm", "--rows", "many"], "--rows takes a whole number, not 'many'"),
         (["alarm", "--random-state", "-1"], "--random-state must be a whole number of at least 0, not -1"),
         (["alarn"], "unknown network 'alarn'; did you mean 'alarm'? Known: alarm, andes, asia, barley"),
         (["none.bif"], "cannot read none.bif"),

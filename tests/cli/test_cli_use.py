@@ -77,7 +77,7 @@ def test_a_pdag_without_undirected_edges_has_none_to_direct(folder, tmp_path, ca
     assert "note:" not in capsys.readouterr().out
 
 
-def test_a_graph_with_edges_from_numbers_to_states_is_fitted_as_the_error_says(tmp_path):
+def test_a_graph_with_edges_from_continuous_to_discrete_is_fitted_as_the_error_says(tmp_path):
     """The number that the cut one depends on is cut as well: it has states for children now."""
     rows = "".join(f"{i * 1.5},{(i * 7) % 10 + 0.25},{'uv'[i % 2]}\n" for i in range(10))
     (tmp_path / "mixed.csv").write_text(f"w,x,s\n{rows}")
@@ -126,7 +126,7 @@ def test_the_most_probable_values(folder, capsys):
     assert told["log_probability"] == pytest.approx(-1.6094379)
 
 
-def test_numbers_have_means(tmp_path, capsys):
+def test_continuous_variables_have_means(tmp_path, capsys):
     graph = f2sl.DAG(["sun", "heat"], [("sun", "heat")])
     net = f2sl.GaussianNetwork(graph, {("sun", "heat"): 2.0}, {"sun": 1.0, "heat": 1.0})
     net.save(tmp_path / "net.json")
@@ -280,7 +280,7 @@ def test_files_of_graphs_know_how_columns_were_read(tmp_path, engine, capsys):
     assert '"learned_by" is not an object' in capsys.readouterr().err
 
 
-def test_models_of_numbers_and_of_both_give_networks_of_these():
+def test_continuous_and_mixed_models_give_networks_of_their_kind():
     source = f2sl.BayesianNetwork(
         f2sl.DAG([*"dxy"], [("d", "x"), ("x", "y")]),
         {"d": ["u", "v"]},

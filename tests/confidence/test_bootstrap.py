@@ -160,7 +160,7 @@ def test_rows_are_gathered_with_their_missing_values():
 
 @compiled_only
 @pytest.mark.parametrize("method", ["bootstrap", "subsample"])
-def test_mixed_tables_with_gaps_and_columns_that_hardly_vary(method):
+def test_mixed_tables_with_missing_values_and_columns_that_hardly_vary(method):
     rng = np.random.default_rng(0)
     x, g = rng.normal(size=300), rng.integers(0, 3, 300)
     y = x + g + rng.normal(size=300)

@@ -68,7 +68,7 @@ class TestNames:
 
 class TestCells:
     @engines
-    def test_gaps_of_all_spellings(self, tmp_path, engine):
+    def test_missing_values_of_all_spellings(self, tmp_path, engine):
         is_missing = ["NA", "N/A", "null", "None", "nan", "?", "-", ".", "", "  "]
         path = text(tmp_path, "n,s\n" + "".join(f"{gap},{gap}\n1,x\n3,y\n" for gap in is_missing))
         table = open_table(path, engine=engine, missing="state")
@@ -81,7 +81,7 @@ class TestCells:
         )
 
     @engines
-    def test_more_gaps(self, tmp_path, engine):
+    def test_more_missing_values(self, tmp_path, engine):
         path = text(tmp_path, "n,m,s\n-9,1.5,x\n1,-9,None\n2,2.5,unknown\n")
         table = open_table(path, engine=engine, na=["-9", "None", "unknown"], missing="state", bins=2)
         assert [states[-1] for states in table.states] == ["<missing>"] * 3
@@ -145,7 +145,7 @@ class TestCells:
 
 
 class TestKindsByValues:
-    def test_birth_weights_are_numbers_and_few_values_are_states(self):
+    def test_birth_weights_are_continuous_and_few_values_are_discrete(self):
         rng = np.random.default_rng(0)
         data = {"weight": rng.integers(1500, 4500, 300), "children": rng.integers(0, 6, 300)}
         table = open_table(data)

@@ -28,12 +28,12 @@ def embedded(table):
 
 
 @pytest.mark.parametrize("rows", [300, 3_000, 30_000])
-def test_a_linear_table_keeps_one_column_for_each_number(rows):
+def test_a_linear_table_keeps_one_column_for_each_variable(rows):
     found, linear = embedded(mixed_table(columns_of(rows, curved=False), KINDS))
     assert found is linear and np.diff(found.start).tolist() == [1, 1, 1, 1]
 
 
-def test_states_that_shift_numbers_do_not_make_these_curved():
+def test_discrete_variables_that_shift_continuous_ones_do_not_make_these_curved():
     """A state's probability is a curve in the numbers it shifts."""
     rng = np.random.default_rng(1)
     states = rng.integers(0, 3, 5_000)
@@ -93,7 +93,7 @@ def test_curved_relations_are_found(monkeypatch, share_missing):
     assert "x" not in f2sl.learn(frame, stability=0).graph_.neighbors("w")
 
 
-def test_a_number_with_few_values_has_fewer_hats():
+def test_a_continuous_column_with_few_values_has_fewer_hats():
     table = mixed_table([np.arange(300.0) % 3, np.arange(300) % 2], ["continuous", "discrete"])
     with MixedEngine(table, 1) as engine:
         found = basis.possible_hats(engine.layout.scaling, 300, table.add_up)

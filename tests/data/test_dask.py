@@ -24,9 +24,8 @@ from cluster_tools import at_result, becomes_empty, forgets_all, lone_worker, ru
 from f2sl import BIC, DataError, OptionError
 from f2sl.data.blocks import BlockEngine
 from f2sl.data.dask import runtime as connecting
-from f2sl.data.dask.engine import CELLS_AT_ONCE, TileSplitEngine, open_cluster_engine
 from f2sl.data.dask.runtime import Cluster
-from f2sl.data.dask.table import DaskTable
+from f2sl.data.dask.table import CELLS_AT_ONCE, DaskTable, TileSplitEngine, open_cluster_engine
 from f2sl.data.engines import Queries
 from f2sl.data.memory.engine import MemoryEngine
 from f2sl.data.mixed.engine import MixedEngine
@@ -137,7 +136,7 @@ def test_correlations_with_many_missing_values_are_the_same_to_the_last_bit(clie
         assert one.embedded.correlations.tolist() == other.embedded.correlations.tolist()
 
 
-def test_states_with_missing_values_are_learned_as_in_memory(client):
+def test_discrete_tables_with_missing_values_are_learned_as_in_memory(client):
     """Numbers, with and without missing values, are for the test of all engines."""
     kinds = ("discrete",) * 4
     columns = mixed_columns(4, 200, kinds)

@@ -103,7 +103,7 @@ def test_the_command_line_with_an_address(client, folder):
 
 
 @pytest.mark.parametrize("missing", ["drop", "state"])
-def test_gaps_and_numbers_that_are_cut(client, tmp_path, monkeypatch, missing):
+def test_missing_values_and_continuous_columns_that_are_cut(client, tmp_path, monkeypatch, missing):
     """A column of more numbers than are kept account of is read as a whole."""
     monkeypatch.setattr("f2sl.data.digest.MOST_DISTINCT", 20)
     rng = np.random.default_rng(0)

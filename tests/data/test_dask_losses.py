@@ -5,8 +5,8 @@ import pytest
 
 import f2sl
 from cluster_tools import Proxy, at_result, in_stage, killing, lets_go_of_all, lone_worker, running
-from f2sl.data.dask import engine as counting
 from f2sl.data.dask import runtime as connecting
+from f2sl.data.dask import table as counting
 from f2sl.errors import ClusterError
 from marks import compiled_only
 from tables import related_codes

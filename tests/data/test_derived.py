@@ -71,7 +71,7 @@ class TestOneColumn:
         out[[first, second]] = out[[second, first]]
         assert notes({"a": a, "b": b, "out": out}) == []
 
-    def test_intervals_of_a_number(self):
+    def test_intervals_of_a_continuous_column(self):
         age = np.random.default_rng(1).integers(1800, 9000, ROWS) / 100
         labels = np.array(["young", "adult", "old"])[np.digitize(age, [35, 60])]
         told = note({"age": age, "b": noise(1)[0], "group": labels, "decade": age // 10}, DETERMINED)

@@ -117,11 +117,11 @@ def test_every_integer_type_over_its_whole_range(dtype, rows, columns, data):
 
 
 def test_blocks_join_without_a_seam(monkeypatch):
-    from f2sl.data import integers as _integers
+    from f2sl.data import values as _values
 
     array = np.random.default_rng(7).integers(-5, 40, size=(53, 31)) * np.array([1, 1000, 10**7] + [3] * 28)
     whole = as_table(array)
-    monkeypatch.setattr(_integers, "BLOCK_CELLS", 200)
+    monkeypatch.setattr(_values, "BLOCK_CELLS", 200)
     parted = as_table(array)
     assert parted.states == whole.states
     assert np.array_equal(parted.codes, whole.codes)
@@ -224,7 +224,7 @@ def test_every_kind_of_string(column):
         np.ma.masked_array([3, 99, 1], mask=[False, True, False]),
     ],
 )
-def test_every_kind_of_integers_with_gaps(column):
+def test_every_kind_of_integers_with_missing_values(column):
     table = as_table({"i": column}, missing="state")
     assert table.states == ((1, 3, "<missing>"),)
     assert table.codes.tolist() == [[1, 2, 0]]
@@ -265,7 +265,7 @@ def test_the_missing_label_makes_way():
     assert both_taken.states == (("<missing>", "<missing>_", "<missing>__"),)
 
 
-def test_a_column_of_nothing_but_gaps():
+def test_a_column_of_nothing_but_missing_values():
     for missing in ("state", "error"):
         table = as_table({"a": [None, None], "b": [1, 2]}, missing=missing)
         assert (table.names, table.notes) == (("b",), ("column 'a': left out: no values",))

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from cluster_tools import forgets_all, running
 from f2sl.api import find_sets
 from f2sl.data.column import CONTINUOUS
-from f2sl.data.dask import engine as counting
+from f2sl.data.dask import table as counting
 from f2sl.data.dask.runtime import Cluster
 from f2sl.data.dask.table import DaskTable
 from f2sl.data.stream import StreamTable

@@ -177,7 +177,7 @@ def numbers_with_missing(random_state, rows=400):
     return columns, rng.random((4, rows)) < np.array([0.2, 0.0, 0.3, 0.1])[:, None]
 
 
-def test_numbers_alone_have_the_same_correlations_in_any_blocks():
+def test_continuous_tables_have_the_same_correlations_in_any_blocks():
     columns, missing = numbers_with_missing(2)
     table = mixed_table(columns, ["continuous"] * 4, missing=missing)
     with Moments.of_table(table) as one, Moments.of_table(StreamTable.of_table(table, 53)) as other:

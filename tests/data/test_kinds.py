@@ -186,7 +186,7 @@ class TestKinds:
         refused(lambda: open_table(FRAME, kinds="continuous", bins=3), "bins")
         refused(lambda: open_table(FRAME, kinds="normal"), "'normal'", "auto, discrete, continuous")
 
-    def test_real_numbers_are_states_if_asked_for_and_few(self):
+    def test_real_numbers_are_discrete_if_asked_for_and_few(self):
         data = {"half": np.arange(12) / 2, "many": np.arange(12) * 1.5 + 0.1, "b": list("xy") * 6}
         few, many = {"half": "discrete"}, {"half": "discrete", "many": "discrete"}
         assert open_table(data, kinds=few).states[0] == tuple(np.arange(12) / 2)
@@ -197,7 +197,7 @@ class TestKinds:
         assert open_table(data, kinds=many, bins={"half": 2, "many": 3}).cardinalities.tolist() == [2, 3]
 
     @pytest.mark.parametrize("engine", ["memory", "stream"])
-    def test_integers_beside_numbers_where_one_kind_is_wanted(self, engine, tmp_path):
+    def test_integers_beside_continuous_columns_where_one_kind_is_wanted(self, engine, tmp_path):
         path = tmp_path / "t.csv"
         path.write_text("few,real,same,gone\n1,0.5,7,\n2,0.25,7,\n1,0.75,7,\n,1.5,7,\n")
         table = open_for(("discrete", "continuous"), "x", path, engine=engine, missing="drop", drop=["gone"])

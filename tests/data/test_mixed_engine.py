@@ -97,7 +97,7 @@ def test_embedded_correlations_and_ratios(random_state):
                 assert engine.ratios[i, j] == pytest.approx(1 - rest.var() / columns[v].var(), abs=1e-10)
 
 
-def test_numbers_are_cut_at_their_quantiles():
+def test_continuous_columns_are_cut_at_their_quantiles():
     numbers = np.random.default_rng(1).normal(size=1000)
     heavy = np.where(np.arange(1000) < 900, 0.0, np.arange(1000.0))
     columns = [np.arange(1000) % 2, numbers, heavy]

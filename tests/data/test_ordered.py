@@ -48,7 +48,7 @@ class TestNeighbors:
         assert notes(columns([*walks(rng, 2, 100), *rng.normal(size=(3, 100))])) == []
 
     @pytest.mark.parametrize("nested", [False, True])
-    def test_not_a_table_that_is_sorted_by_states(self, nested):
+    def test_not_a_table_that_is_sorted_by_a_discrete_column(self, nested):
         """Within a species, and a sex of it, rows are in any order."""
         rng = np.random.default_rng(2)
         species, sex = np.repeat([0, 1, 2], 40), np.tile(np.repeat([0, 1], 20), 3)
@@ -61,7 +61,27 @@ class TestNeighbors:
         told = notes({"country": np.repeat([*"abcd"], 30), **data})
         assert "'c0', 'c1', 'c2'" in told[-1]
 
-    def test_not_a_table_that_is_sorted_by_a_number(self):
+    @pytest.mark.parametrize("options", [{}, {"date_parts": ["day"]}])
+    def test_a_time_series_with_dates(self, options):
+        """Weekdays come in order, and are not alike: they are no reason against a time series."""
+        rng = np.random.default_rng(5)
+        days = np.arange(730)
+        season = 10 * np.sin(days / 58)
+        weather = np.array([np.convolve(rng.normal(size=739), np.ones(10) / 5, "valid") for _ in range(2)])
+        dates = np.datetime_as_string(np.datetime64("2021-01-01") + days)
+        data = {
+            "day": dates.tolist(),
+            **columns(season + weather),
+            **dict(zip(["rain", "wind"], rng.normal(size=(2, 730)), strict=True)),
+        }
+        [told] = [note for note in notes(data, **options) if note.startswith(DEPEND)]
+        assert "alike in 'c0', 'c1'" in told
+
+    def test_dates_alone(self):
+        dates = np.datetime_as_string(np.datetime64("2021-01-01") + np.arange(730)).tolist()
+        assert notes({"day": dates}, date_parts=["day"]) is not None
+
+    def test_not_a_table_that_is_sorted_by_a_continuous_column(self):
         rng = np.random.default_rng(4)
         price = np.sort(rng.normal(size=200)) * 4
         assert notes({"price": price, **{f"x{i}": price + rng.normal(size=200) for i in range(4)}}) == []
@@ -109,7 +129,7 @@ class TestPanels:
         assert told[-1].endswith("several rows for each 'school', in which 2 columns never vary")
         assert DEPEND not in " ".join(notes({**data, "size": size}))
 
-    def test_not_numbers_that_were_cut(self):
+    def test_not_continuous_columns_that_were_cut(self):
         rng = np.random.default_rng(2)
         age = rng.integers(20, 60, 300)
         told = notes(

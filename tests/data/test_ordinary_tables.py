@@ -35,7 +35,7 @@ class TestIntegers:
     @pytest.mark.parametrize(
         ("n", "kind"), [(2, "discrete"), (7, "discrete"), (8, "continuous"), (30, "continuous")]
     )
-    def test_few_values_are_states(self, n, kind):
+    def test_few_values_are_discrete(self, n, kind):
         values = np.arange(300) % n
         assert (
             column(values).kind
@@ -145,7 +145,7 @@ class TestIdentifiers:
 
 
 class TestManyLabels:
-    def test_beside_numbers_the_frequent_ones_stay(self):
+    def test_beside_continuous_columns_the_frequent_labels_stay(self):
         labels = [f"l{i:02}" for i in range(20) for _ in range(14)] + [f"rare {i}" for i in range(40)]
         beside = RNG.normal(size=320).tolist()
         found = column(labels, beside)
@@ -289,7 +289,7 @@ class TestDates:
             open_table({"a": [1, 2]}, date_parts=["c"])
 
     @engines
-    def test_cut_and_as_states(self, tmp_path, engine):
+    def test_cut_and_as_discrete(self, tmp_path, engine):
         pd.DataFrame({"when": DAYS.strftime("%d/%m/%Y"), "iso": DAYS, "x": X}).to_csv(
             tmp_path / "t.csv", index=False
         )

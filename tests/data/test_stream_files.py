@@ -169,12 +169,12 @@ def test_a_type_that_shows_in_the_last_rows(tmp_path, monkeypatch, late):
     assert_same(path, missing="state")
 
 
-def test_a_column_with_very_many_numbers(tmp_path, monkeypatch):
+def test_a_continuous_column_with_very_many_values(tmp_path, monkeypatch):
     monkeypatch.setattr("f2sl.data.digest.MOST_DISTINCT", 20)
     frame = pd.DataFrame({"a": np.arange(100), "b": np.arange(100) / 8, "c": [0, 1] * 50})
     path = tmp_path / "t.parquet"
     frame.to_parquet(path)
-    with pytest.raises(DataError, match=r"'a' \(more than .*too many states.*'b' \(.*cannot be states"):
+    with pytest.raises(DataError, match=r"'a' \(more than .*too many states.*'b' \(.*cannot be discrete"):
         in_blocks(path, kinds="discrete")
     assert in_blocks(path, keep=["a"]).kinds == ("continuous", "continuous", "discrete")
     with pytest.raises(DataError, match=r"column 'a' has more than .*takes 0 MB, but 0 MB are allowed"):

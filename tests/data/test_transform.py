@@ -100,7 +100,7 @@ def test_one_bent_column_among_linear_ones():
         assert scored(f2sl.open_table(data | {name: np.exp(data[name])})) == [name]
 
 
-def test_a_number_that_depends_on_a_state_keeps_its_values_beside_bent_ones():
+def test_a_continuous_column_that_depends_on_a_discrete_one_keeps_its_values_beside_bent_ones():
     drawn = np.random.default_rng(27)
     state = drawn.integers(0, 2, 2000)
     shifted = 8.0 * state + drawn.standard_normal(2000)
@@ -279,7 +279,7 @@ def test_learners_by_weights_take_values_unless_told():
     assert (ranked.weights_ != model.weights_).any()
 
 
-def test_tables_of_states_are_as_before():
+def test_discrete_tables_are_as_before():
     asia = f2sl.load_example("asia")
     model = f2sl.learn(asia)
     assert model.transformed_ == ()

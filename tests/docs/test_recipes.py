@@ -240,7 +240,7 @@ class TestCITest:
         assert clone(f2sl.PCStable(ci_test=own)).ci_test == own
         assert model.n_tests_ > 0
 
-    def test_it_is_not_for_states(self, extended):
+    def test_it_is_not_for_discrete_tables(self, extended):
         told = 'ci_test="spearman" is for continuous columns, but the table is discrete; use "auto", "g2" or '
         with pytest.raises(f2sl.OptionError, match=re.escape(told)):
             f2sl.learn(small_table(), ci_test="spearman")

@@ -204,7 +204,7 @@ def test_up_to_eight_nodes_as_few_arrows_turn_as_can():
     assert (extension.without_cycles(8, arrows) != arrows).any(axis=1).sum() == 1
 
 
-def test_large_components_are_settled_greedily():
+def test_large_components_are_decided_greedily():
     rng = np.random.default_rng(5)
     n = 60
     a, b = np.triu_indices(n, 1)

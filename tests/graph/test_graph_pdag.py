@@ -221,7 +221,7 @@ def test_networkx_there_and_back():
 
 
 @pytest.mark.parametrize("weighted", [("a", "b"), ("b", "a")])
-def test_one_of_two_arcs_may_have_the_weight_of_both(weighted):
+def test_one_of_two_directed_edges_may_have_the_weight_of_both(weighted):
     arcs = nx.DiGraph([("a", "b"), ("b", "a")])
     arcs.edges[weighted]["weight"] = 2.0
     assert PDAG.from_networkx(arcs).weights == {("a", "b"): 2.0}

@@ -22,7 +22,7 @@ from f2sl.data.dask.runtime import Cluster
 dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
 LOADED = [
     "distributed",
-    "f2sl.data.dask.engine",
+    "f2sl.data.dask.table",
     "f2sl.data.dask.reading",
     "f2sl.stats.scores.tables",
     "pandas",

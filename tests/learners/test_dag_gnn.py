@@ -151,7 +151,7 @@ class TestWhatIsLearned:
         (note,) = model.notes_
         assert note == "all 5 columns: read as continuous"
 
-    def test_states_are_taken_for_numbers(self):
+    def test_discrete_columns_are_taken_for_continuous(self):
         rng = np.random.default_rng(0)
         cause = rng.integers(0, 3, 400)
         effect = cause + np.where(rng.random(400) < 0.2, 1, 0) + np.where(cause > 1, 1, 0)

@@ -159,7 +159,7 @@ def test_fewer_candidates_by_stricter_rules(alarm, model):
     assert edges(relevance="bonferroni") < edges()
 
 
-def test_of_numbers_it_finds_what_boss_finds():
+def test_in_continuous_tables_it_finds_what_boss_finds():
     frame = f2sl.random_network(12, 20, kind="continuous", random_state=3).sample(400, random_state=3)
     ours, boss = f2sl.F2SLh().fit(frame), f2sl.BOSS().fit(frame)
     assert ours.grows_parents_

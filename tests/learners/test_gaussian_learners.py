@@ -112,12 +112,12 @@ class TestKinds:
         used = model.options_in_use_
         assert (used["measure"], used["ci_test"]) == ("r2", "fisher-z")
 
-    def test_cut_into_states_they_are_states(self, frame):
+    def test_cut_into_intervals_they_are_discrete(self, frame):
         model = f2sl.learn(frame, bins=3)
         assert model.options_in_use_["ci_test"] == "g2"
         assert model.strength_unit == "SU"
 
-    def test_integers_are_states_if_they_have_few_values(self, frame):
+    def test_integers_are_discrete_if_they_have_few_values(self, frame):
         assert f2sl.PCStable().fit(frame.round().clip(-3, 3).astype(int)).options_in_use_["ci_test"] == "g2"
         whole = (frame * 100).round().astype(int)
         assert f2sl.PCStable().fit(whole).options_in_use_["ci_test"] == "fisher-z"
@@ -140,11 +140,11 @@ class TestKinds:
         assert f2sl.learn(mixed, bins=4).options_in_use_["ci_test"] == "g2"
 
     @pytest.mark.parametrize("learner", STATES_ALONE, ids=lambda learner: learner.__name__)
-    def test_learners_of_states_alone_refuse_real_numbers(self, learner, frame):
+    def test_discrete_learners_refuse_continuous_tables(self, learner, frame):
         with pytest.raises(DataError, match="learns only from discrete columns; cut them with bins=5"):
             learner().fit(frame)
 
-    def test_a_part_that_takes_states_alone(self, frame):
+    def test_a_part_that_takes_discrete_columns_alone(self, frame):
         with pytest.raises(DataError, match="learns only from discrete columns"):
             f2sl.LocalToGlobal(pc="sll-pc").fit(frame)
         with pytest.raises(

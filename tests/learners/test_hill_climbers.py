@@ -116,7 +116,7 @@ def test_scores_of_all_pairs_are_asked_for_in_one_batch():
     assert sum(asked[2:]) <= 12
 
 
-def test_every_score_of_states_leads_to_a_graph_better_than_the_empty_one():
+def test_every_discrete_score_leads_to_a_graph_better_than_the_empty_one():
     codes = np.array(related_codes(5, 300, 6))
     for score in ("bdeu", "bds", "k2", "bic", "aic"):
         model = f2sl.HillClimbing(score=score, stability=0).fit(make_table(codes))

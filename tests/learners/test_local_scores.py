@@ -148,7 +148,7 @@ def test_a_spouse_of_sll_is_as_strong_as_either_end_says():
     assert (sll.blanket(run, 0), sll.blanket(run, 3)) == ({3: 5.0}, {0: 5.0})
 
 
-def test_a_settled_neighbor_is_no_new_spouse():
+def test_a_decided_neighbor_is_no_new_spouse():
     """Of 0, 1 and 2 any one is the child of both others; 1 and 2 are settled neighbors of 0, 3 is tried."""
     lattice = np.array([[10 * (mask & 0b111 == 0b111) for mask in range(16)]])
     parents, tried = np.zeros((1, 4), np.int64), np.zeros(1, np.int64)

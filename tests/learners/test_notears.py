@@ -103,7 +103,7 @@ class TestWhatIsLearned:
         assert (by_label.weights_ == by_number.weights_).all()
         assert by_label.graph_.n_edges == 1
 
-    def test_real_numbers_can_be_cut_into_states(self, frame):
+    def test_real_numbers_can_be_cut_into_intervals(self, frame):
         model = f2sl.learn(frame, "notears", bins=4)
         assert any("states are read as the numbers" in note for note in model.notes_)
         assert any("4 equal-frequency bins" in note for note in model.notes_)
@@ -246,11 +246,11 @@ class TestEndedEarly:
 class TestBadInput:
     """A stated behaviour for each; no warning of the linear algebra gets out."""
 
-    def test_a_constant_column_of_numbers_is_left_out(self, constraint):
+    def test_a_constant_continuous_column_is_left_out(self, constraint):
         model = f2sl.NOTEARS(constraint=constraint).fit(chain().assign(k=2.5))
         assert "column 'k': left out: the same number in every row" in model.notes_
 
-    def test_a_constant_column_of_states_has_no_edges(self, constraint):
+    def test_a_constant_discrete_column_has_no_edges(self, constraint):
         codes = (chain() > 0).astype(int)
         model = f2sl.NOTEARS(constraint=constraint).fit(codes.assign(k=1))
         assert model.graph_.neighbors("k") == []
@@ -258,7 +258,7 @@ class TestBadInput:
         rest = f2sl.NOTEARS(constraint=constraint).fit(codes)
         assert model.graph_.directed_edges == rest.graph_.directed_edges
 
-    def test_nothing_but_constant_states(self, constraint):
+    def test_nothing_but_constant_discrete_columns(self, constraint):
         model = f2sl.NOTEARS(constraint=constraint).fit({"a": [1, 1], "b": [0, 0]})
         assert model.graph_.n_edges == 0
         assert f2sl.NOTEARS(constraint=constraint).fit({"a": [1], "b": [0]}).graph_.n_edges == 0
@@ -279,7 +279,7 @@ class TestBadInput:
         assert f2sl.NOTEARS(constraint=constraint).fit(rows).graph_.is_dag()
         assert f2sl.NOTEARS(constraint=constraint).fit(rows[:2]).graph_.is_dag()
 
-    def test_infinity_and_gaps_are_refused(self):
+    def test_infinity_and_missing_values_are_refused(self):
         for value, told in ((np.inf, "'b'.*infinite"), (np.nan, "missing.*'b'")):
             frame = chain()
             frame.loc[3, "b"] = value

@@ -161,6 +161,73 @@ def test_the_options_of_reading_are_those_of_open_table():
     assert [*READING, "n_jobs"] == list(f2sl.open_table.__kwdefaults__)
 
 
+@pytest.mark.parametrize(
+    ("learner", "told"),
+    [
+        (f2sl.F2SLc(skeleton_only=True, alpha=0.1), "alpha has no effect beside skeleton_only=True"),
+        (f2sl.F2SLs(skeleton_only=True, max_stall=3), "max_stall has no effect beside skeleton_only=True"),
+        (f2sl.MMHC(skeleton_only=True, stability=2), "stability has no effect beside skeleton_only=True"),
+        (
+            f2sl.F2SLh(skeleton_only=True, tabu_length=3),
+            "tabu_length has no effect beside skeleton_only=True",
+        ),
+        (f2sl.F2SLh(tabu_length=3), 'tabu_length has no effect beside search="orders"'),
+        (
+            f2sl.F2SLh(search="hill-climbing", effort="fast"),
+            'effort has no effect beside search="hill-climbing"',
+        ),
+        (
+            f2sl.BOSS(score="aic", equivalent_sample_size=3.0),
+            'equivalent_sample_size has no effect beside score="aic"',
+        ),
+        (f2sl.NOTEARS(constraint="logdet", h_tol=1e-6), 'h_tol has no effect beside constraint="logdet"'),
+        (f2sl.GGSL(start="x", random_state=3), 'random_state has no effect beside start="x"'),
+        (f2sl.LocalToGlobal(orient="ci", score="bic"), 'score has no effect beside orient="ci"'),
+        (f2sl.LocalToGlobal(orient="score", alpha=0.1), 'alpha has no effect beside orient="score"'),
+        (
+            f2sl.LocalToGlobal(orient="score", skeleton_only=True),
+            "orient has no effect beside skeleton_only=True",
+        ),
+        (
+            f2sl.LocalToGlobal(orient=f2sl.ByTests(), ci_test="x2"),
+            "ci_test has no effect: orient has options of its own",
+        ),
+        (f2sl.LocalToGlobal(local=f2sl.MMPC(), pc="mrmr"), "pc has no effect beside local="),
+    ],
+)
+def test_an_option_that_does_nothing_is_refused(learner, told):
+    with pytest.raises(OptionError) as error:
+        learner.check_options()
+    assert str(error.value) == told
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        f2sl.F2SLh(search="hill-climbing", tabu_length=3, effort="normal"),
+        f2sl.BOSS(score="bds", equivalent_sample_size=3.0),
+        f2sl.LocalToGlobal(pc="mmpc", orient="score", alpha=0.1, score="k2", stability=0),
+        f2sl.LocalToGlobal(pc="mmpc", skeleton_only=True, alpha=0.1),
+        f2sl.LocalToGlobal(local=f2sl.MMPC(), orient="ci", alpha=0.1),
+        f2sl.LocalToGlobal(orient=f2sl.ByScore(score="bic"), stability=0),
+    ],
+    ids=repr,
+)
+def test_options_that_do_something_are_accepted(learner):
+    learner.check_options()
+
+
+def test_a_name_is_no_learner_and_a_learner_is_no_name():
+    with pytest.raises(
+        OptionError, match=r"local must be a learner .*, not 'fcbf'; a name is given by pc=\"fcbf\"$"
+    ):
+        f2sl.LocalToGlobal(local="fcbf").fit(f2sl.load_example("asia"))
+    with pytest.raises(OptionError, match=r"; FCBF is a class, FCBF\(\) an object$"):
+        f2sl.LocalToGlobal(local=f2sl.FCBF).check_options()
+    with pytest.raises(OptionError, match=r"^pc takes a name; a learner is given by local=$"):
+        f2sl.LocalToGlobal(pc=f2sl.FCBF()).check_options()
+
+
 class TestHandingOut:
     def test_to_whom_they_belong(self):
         options = {"pc": "mmpc", "symmetry": "or", "pc_options": {"alpha": 0.1}, "missing": "drop", "k": 1}

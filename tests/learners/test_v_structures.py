@@ -169,7 +169,7 @@ def test_on_data_like_the_papers_algorithm(batch, random_state, n_rows, max_cond
         assert ask(a, d, given_set) == "independent"
 
 
-def test_an_unreliable_test_counts_as_dependence_and_separates_nothing():
+def test_an_inconclusive_test_counts_as_dependence_and_separates_nothing():
     # 0 and 2 are independent by 20 samples, just enough for two binary variables; given 1 there are too few.
     codes = np.array([[0, 0, 1, 1] * 5, [0, 1, 1, 0] * 5, [0, 1, 0, 1] * 5])
     test = make_test(make_engine(codes), 0.01)

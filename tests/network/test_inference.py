@@ -290,7 +290,7 @@ def test_a_network_that_is_too_wide_says_so():
     assert network.query("c0", {"c1": "u"})["u"] == 0.5
 
 
-def test_numbers_that_depend_on_too_many_states_say_so():
+def test_continuous_variables_that_depend_on_too_many_states_say_so():
     states, numbers = [f"s{i}" for i in range(17)], [f"x{i}" for i in range(17)]
     graph = f2sl.DAG(
         [*states, *numbers], [*zip(states, numbers, strict=True), *((x, numbers[0]) for x in numbers[1:])]
@@ -309,7 +309,7 @@ def test_numbers_that_depend_on_too_many_states_say_so():
     assert network.query("s1", {"x1": 0.0, "x2": 3.0})["u"] == pytest.approx(1 / (1 + math.exp(-0.5)))
 
 
-def test_numbers_that_decide_each_other_are_told():
+def test_continuous_columns_that_determine_each_other_are_noted():
     graph = f2sl.DAG([*"abc"], [("a", "b"), ("a", "c"), ("b", "c")])
     coefficients = {("a", "b"): 1.0, ("a", "c"): 1.0, ("b", "c"): 1.0}
     network = f2sl.GaussianNetwork(graph, coefficients, {"a": 1.0, "b": 1e-40, "c": 1.0})

@@ -121,7 +121,7 @@ def test_numbers_come_back(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("suffix", [".bif", ".xmlbif", ".xdsl"])
-def test_formats_without_numbers_refuse_them(tmp_path, suffix):
+def test_formats_without_continuous_variables_refuse_them(tmp_path, suffix):
     network = f2sl.GaussianNetwork(f2sl.DAG(["a"]), {}, {"a": 1})
     with pytest.raises(FileError, match=r"does not support numbers; use \.json, \.net"):
         network.save(tmp_path / f"g{suffix}")
@@ -337,7 +337,7 @@ def test_the_suffixes_are_listed_for_one_that_is_not_known(tmp_path):
         build(SPRINKLER).save(tmp_path / "x.txt")
 
 
-def test_numbers_as_parents_of_states_are_refused(tmp_path):
+def test_continuous_parents_of_discrete_variables_are_refused(tmp_path):
     text = """net {} continuous node a {} node b { states = (u v); }
     potential (a) { data = (normal (0, 1)); } potential (b | a) { data = (1 0); }"""
     with pytest.raises(FileError, match="edges from continuous to discrete variables: a -> b"):

@@ -82,7 +82,7 @@ class TestParts:
         with pytest.raises(f2sl.DataError, match=problem):
             weather(**changes)
 
-    def test_numbers_are_no_parents_of_states(self):
+    def test_continuous_variables_are_no_parents_of_discrete_ones(self):
         graph = f2sl.DAG([*"abcd"], [("a", "b"), ("c", "d"), ("a", "c")])
         with pytest.raises(
             f2sl.DataError,
@@ -328,13 +328,13 @@ class TestFit:
         other = rows.set_axis([f"{name}!" for name in rows], axis=1)
         assert model.network(other, names=list(rows)) == model.network(rows)
 
-    def test_edges_from_numbers_to_states_are_named(self):
+    def test_edges_from_continuous_to_discrete_are_named(self):
         frame = weather().sample(50, random_state=1)
         graph = f2sl.DAG([*frame], [("sun", "wind"), ("heat", "out"), ("out", "wind")])
         with pytest.raises(f2sl.DataError, match="heat -> out, sun -> wind"):
             BayesianNetwork.fit(graph, frame)
 
-    def test_gaussian_networks_are_fitted_to_numbers(self):
+    def test_gaussian_networks_are_fitted_to_continuous_tables(self):
         true = f2sl.random_network(variables=6, edges=7, kind="continuous", random_state=3)
         frame = true.sample(50_000, random_state=1) + 3
         fitted = f2sl.GaussianNetwork.fit(true.graph, frame)
@@ -470,7 +470,7 @@ class TestFiles:
         with pytest.raises(f2sl.FileError, match="cannot read"):
             f2sl.load_network(tmp_path / "none.json")
 
-    def test_states_alone_can_be_json_too(self, tmp_path):
+    def test_discrete_networks_can_be_json_too(self, tmp_path):
         alarm = f2sl.load_network("alarm")
         alarm.save(tmp_path / "alarm.json")
         assert f2sl.load_network(tmp_path / "alarm.json") == alarm
@@ -485,7 +485,7 @@ class TestRandom:
         assert net.kinds.count("continuous") == 40 * share
         assert all(2 <= len(listed) <= 4 for listed in net.states.values())
 
-    def test_numbers_have_one_scale(self):
+    def test_continuous_columns_have_one_scale(self):
         net = f2sl.random_network(60, 90, kind="mixed", share_continuous=0.7, random_state=2)
         frame = net.sample(50_000, random_state=3)[list(net.equations)]
         assert_allclose(frame.mean(), 0, atol=0.06)
@@ -555,7 +555,7 @@ def _along(values, axis):
 
 class TestObserved:
     @pytest.mark.parametrize("ordered", [False, True])
-    def test_numbers_are_means_of_states_and_noise(self, ordered):
+    def test_continuous_observations_are_means_of_states_and_noise(self, ordered):
         alarm = f2sl.load_network("alarm")
         noisy = observed_as_continuous(alarm, 0.5, random_state=3, noise=0.2, ordered=ordered)
         assert len(noisy.equations) == 19  # of 37

@@ -177,7 +177,7 @@ def test_weights_of_forbidden_arcs_are_zero(search, monkeypatch):
     assert np.abs(weights).max() > 0.3
 
 
-def test_orders_follow_the_required_arcs():
+def test_orders_follow_the_required_edges():
     required = [(3, 0), (1, 3)]
     assert following(np.arange(4), Constraints.of(4, required=required)).tolist() == [1, 2, 3, 0]
 
@@ -222,7 +222,7 @@ class TestOrientations:
         # Nothing measured the required one.
         np.testing.assert_array_equal(found.strengths, [1.0, np.nan])
 
-    def test_required_arcs_stay_whatever_their_weight(self):
+    def test_required_edges_stay_whatever_their_weight(self):
         weights = np.array([[0.0, 0.9, 0.0], [0.8, 0.0, 0.0], [0.0, 0.0, 0.0]])
         kept, threshold = acyclic_part(weights, 0.3, np.array([[1, 0], [0, 2]]))
         assert np.argwhere(kept).tolist() == [[0, 2], [1, 0]]

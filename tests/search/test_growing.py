@@ -221,7 +221,7 @@ def test_copies_and_more_variables_than_rows_end():
             assert not {(u, v) for u, v in found_arrows(found)} & {(v, u) for u, v in found_arrows(found)}
 
 
-def test_states_go_the_naive_way():
+def test_discrete_tables_go_the_naive_way():
     n = 4
     score = make_score(make_engine(related_codes(3, 60, n)), "bdeu", 1.0)
     naive = Naive(

@@ -82,7 +82,7 @@ def test_families_of_more_configurations_than_rows_stay():
     assert kept(few, [*OF_CAUSES, (X, Y)]) == sorted([*OF_CAUSES, (X, Y)])
 
 
-def test_states_that_depend_on_numbers_keep_their_parents():
+def test_discrete_variables_that_depend_on_continuous_ones_keep_their_parents():
     frame, _ = interacting(5_000)
     arrows = [*OF_CAUSES, (X, Y), (NUMBER, Y)]
     assert kept(frame, arrows) == sorted(arrows)

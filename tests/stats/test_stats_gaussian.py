@@ -225,20 +225,20 @@ def test_more_parents_than_rows_can_tell_apart():
 class TestWhatGoesWithWhat:
     engine = moments(related_values(0, 3, 20))
 
-    def test_auto_on_real_numbers(self):
+    def test_auto_on_continuous_tables(self):
         assert isinstance(make_test(self.engine, 0.01), CorrelationTest)
         families = [(0, (1,)), (2, ())]
         found = [make_score(self.engine, name).score(families).tolist() for name in ("auto", "bge", "bic-g")]
         assert found[0] == found[1] != found[2]
 
     @pytest.mark.parametrize("name", ["g2", "x2"])
-    def test_tests_of_states_are_refused(self, name):
+    def test_discrete_tests_are_refused(self, name):
         with pytest.raises(
             OptionError, match=f'ci_test="{name}" is for discrete columns.*use "auto" or "fisher-z"'
         ):
             make_test(self.engine, 0.01, name)
 
-    def test_scores_of_states_are_refused(self):
+    def test_discrete_scores_are_refused(self):
         with pytest.raises(OptionError, match=r'score="bdeu" is for discrete columns.*"bge" or "bic-g"'):
             make_score(self.engine, "bdeu")
 

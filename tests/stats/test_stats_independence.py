@@ -430,7 +430,7 @@ def test_strengths_of_p_values_too_small_for_a_float(freedom, times):
     assert further[0] > far[0] + 900
 
 
-def test_a_test_without_degrees_of_freedom_is_independent_or_unreliable():
+def test_a_test_without_degrees_of_freedom_is_independent_or_inconclusive():
     # Given 2, which is a copy of 0, neither stratum has both states of 0.
     codes = np.stack([np.repeat([0, 1], 40), np.tile([0, 1], 40), np.repeat([0, 1], 40)])
     asked = questions((0, 1, 2))

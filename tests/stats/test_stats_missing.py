@@ -318,7 +318,7 @@ def test_what_needs_whole_rows_says_so():
             f2sl.learn(numbers, algorithm)
 
 
-def test_gaps_are_told_and_empty_columns_left_out():
+def test_missing_values_are_noted_and_empty_columns_left_out():
     table = f2sl.open_table({"a": ["x", None, "y", None], "b": [0, 1, None, 1], "c": [1, 2, 1, 2]})
     assert table.missing.tolist() == [2, 1, 0]
     assert any("3 values are missing (25.0%), in columns 'a' (2), 'b' (1)" in note for note in table.notes)

@@ -116,7 +116,7 @@ def test_without_enough_samples_nothing_is_said():
             assert test.n_inconclusive == 1
 
 
-def test_a_number_that_states_determine_is_not_tested():
+def test_a_continuous_variable_that_discrete_ones_determine_is_not_tested():
     codes = np.arange(60) % 3
     columns = [codes, np.array([0.5, 1.5, 4.0])[codes], np.random.default_rng(1).integers(0, 2, 60)]
     with engine_of(columns, ("discrete", "continuous", "discrete")) as engine:

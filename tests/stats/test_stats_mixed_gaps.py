@@ -79,7 +79,7 @@ def test_scores_on_the_same_rows(question, limited):
         assert found == pytest.approx(score.families(other, *asked[:2]), rel=1e-9, abs=1e-6)
 
 
-def test_a_parent_with_gaps_is_compared_on_the_rows_that_have_it():
+def test_a_parent_with_missing_values_is_compared_on_the_rows_that_have_it():
     case, one = Case(5), ConditionalGaussianBIC()
     with open_engine(case.table, 1) as engine:
         alone, family = make_score(engine, "cg-bic").score([(4, ()), (4, (0,))])

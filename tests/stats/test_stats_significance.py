@@ -211,7 +211,7 @@ def test_the_formula_can_be_sent_elsewhere():
 @given(
     st.integers(0, 2**32 - 1), st.integers(2, 9), st.integers(5, 60), corrections, st.sampled_from([1, 50])
 )
-def test_pairs_of_real_numbers(random_state, n_variables, n_rows, correction, kept):
+def test_pairs_of_continuous_variables(random_state, n_variables, n_rows, correction, kept):
     values = related_values(random_state, n_variables, n_rows)
     pairs = combinations(range(n_variables), 2)
     by_hand = {(x, y): naive_gaussian.z_test(values[x], values[y]) for x, y in pairs}
@@ -230,7 +230,7 @@ def test_too_few_rows_for_fishers_z(n_rows, expected):
 
 
 @pytest.mark.parametrize("measure", ["r2", "correlation", "mi"])
-def test_measures_of_real_numbers_give_the_same_pairs(measure):
+def test_continuous_measures_give_the_same_pairs(measure):
     engine = moments(related_values(3, 10, 80))
     found = listed(significant_pairs(engine, measure=measure)())
     plain = listed(related_pairs(engine, 0.0, measure)())
@@ -238,7 +238,7 @@ def test_measures_of_real_numbers_give_the_same_pairs(measure):
     assert list(found) == list(listed(significant_pairs(engine)()))
 
 
-def test_one_target_and_all_agree_on_real_numbers():
+def test_one_target_and_all_agree_on_continuous_tables():
     engine = moments(related_values(5, 12, 70))
     sets = FCBF(delta="auto").learn_all(engine)
     for target in range(12):

@@ -456,7 +456,7 @@ def test_the_other_learners_of_states(learner, drawn):
 
 
 @pytest.mark.parametrize("kind", ["continuous", "mixed"])
-def test_numbers_and_both(kind):
+def test_continuous_and_mixed(kind):
     rng = np.random.default_rng(1)
     x = rng.normal(size=500)
     data = {"x": x, "y": x + rng.normal(size=500), "z": rng.normal(size=500)}
@@ -470,7 +470,7 @@ def test_numbers_and_both(kind):
 
 
 @pytest.mark.parametrize("learner", [f2sl.F2SLh, f2sl.BOSS])
-def test_parents_grown_among_all_numbers_are_explained_by_their_score(learner):
+def test_parents_grown_among_all_continuous_variables_are_explained_by_their_score(learner):
     data = f2sl.random_network(8, 12, kind="continuous", random_state=3).sample(500, random_state=1)
     model = learner().fit(data)
 

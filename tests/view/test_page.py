@@ -107,7 +107,7 @@ def test_a_bootstrap_is_a_confidence():
     assert content["confidence"]["0,1"] == 1.0 and content["edges"][0]["c"] == 1.0
 
 
-def test_distributions_of_states_numbers_and_gaps():
+def test_distributions_of_discrete_and_continuous_columns_and_missing_values():
     data = {"a": ["x", "y", "x", None], "b": [0.5, 1.5, np.nan, 2.5], "c": [1.25, 1.0, 2.75, 7.5]}
     nodes = {node["n"]: node["i"] for node in page_data(GRAPH, data=data)["nodes"]}
     assert (nodes["a"]["states"], nodes["a"]["from"]) == (["x", "y"], "3 rows, 1 missing")
@@ -116,7 +116,7 @@ def test_distributions_of_states_numbers_and_gaps():
     assert sum(nodes["c"]["bars"]) == 4
 
 
-def test_parameters_of_states_and_numbers():
+def test_parameters_of_discrete_and_continuous_variables():
     graph = f2sl.DAG(["out", "bark"], [("out", "bark")])
     net = f2sl.BayesianNetwork(
         graph, {"out": ["yes", "no"]}, {"out": [0.15, 0.85]}, equations={"bark": ([40, 20], [], 16)}

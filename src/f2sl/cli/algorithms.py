@@ -9,8 +9,7 @@ import typer
 
 from f2sl._options import CATALOGUE
 from f2sl.cli import output
-from f2sl.cli.knowledge import KNOWLEDGE_FILE
-from f2sl.cli.options import FLAGS, AsJson
+from f2sl.cli.options import FLAGS, KNOWLEDGE_FILE, AsJson
 from f2sl.cli.program import examples, known_names
 from f2sl.errors import OptionError, unknown_name
 

@@ -69,7 +69,8 @@ def show(
     check_outputs([graph, truth, data], page=out)
     notes: list[str] = []
     what = load_graph_or_network(graph)
-    options: dict[str, Any] = {"title": _title(what, graph)}
+    name = str(getattr(what, "name", ""))  # of a network, or of its file if the network has none
+    options: dict[str, Any] = {"title": name if name not in ("", "unknown") else graph.stem}
     options["truth"] = None if truth is None else load_any_graph(truth)
     learned_by = getattr(what, "learned_by", None)
     if learned_by:
@@ -123,9 +124,3 @@ def _command_to_explain(graph: PDAG, data: str, encoding: str | None) -> str:
     words += [f"--encoding {shlex.quote(encoding)}" if encoding else ""]
     words += ["--knowledge FILE" if graph.knowledge else ""]
     return " ".join(word for word in words if word)
-
-
-def _title(what: Any, graph: Path) -> str:
-    """Return the name of a network, or of its file if the network has none."""
-    name = str(getattr(what, "name", ""))
-    return name if name not in ("", "unknown") else graph.stem

@@ -127,6 +127,9 @@ class Learned:
         """Print the summary for programs; all keys are present, null where nothing applies."""
         tests, inconclusive, score = self._tests_and_score()
         extension = {"consistent": self._consistent(), "arrowheads_lost": self._arrowheads_lost()}
+        arrows, lines = len(self.graph.directed_array), len(self.graph.undirected_array)
+        options = {**self.learner.options_in_use_, **self.reading.options()}
+        undecided = set(self.graph.directed_edges).difference(self.learner.graph_.directed_edges)
         edges = as_lists(self.graph)
         asked = self.graph.weak or "directions" in self.learner.timings_
         weak = sorted(self.graph.weak) if asked else None
@@ -137,12 +140,12 @@ class Learned:
         output.show_json(
             {
                 "algorithm": self.algorithm,
-                "options": self._all_options(),
+                "options": {name: value for name, value in options.items() if name != "verbose"},
                 "data": str(self.reading.data),
                 "rows": self.learner.n_rows_,
                 "variables": self.graph.n_nodes,
                 "states": self._states(),
-                "edges": self._edge_counts(),
+                "edges": {"directed": arrows, "undirected": lines},
                 "isolated": isolated(self.graph),
                 "strongest": [vars(edge) for edge in strongest_edges(self.graph)],
                 "tests": tests,
@@ -158,7 +161,7 @@ class Learned:
                 "comparison": None if self.comparison is None else self.comparison.as_dict(),
                 "graph": edges,
                 "weakly_decided": weak,
-                "either_way": self._either_way(),
+                "either_way": sorted(undecided) if self.dag else None,
             }
         )
 
@@ -166,6 +169,7 @@ class Learned:
         learner = self.learner
         variables = count(self.graph.n_nodes, "variable")
         holds = self._holds()
+        how = "the skeleton only, " if self._skeleton_only() else ""
         lines = [
             (
                 "Read",
@@ -173,7 +177,7 @@ class Learned:
             ),
             *(("Note", printable(note)) for note in texts(self._notes())),
             *([("Knowledge", printable(str(learner.knowledge)))] if learner.knowledge else []),
-            ("Learned", f"{self._how()} {describe_options(learner)}".rstrip()),
+            ("Learned", f"{how}by {self.algorithm} {describe_options(learner)}".rstrip()),
             ("Graph", self._graph() if learner.complete_ else f"INCOMPLETE: {self._graph()}"),
         ]
         if self.dag:
@@ -208,12 +212,6 @@ class Learned:
             notes.append(Note("weakly-decided", f"{self.out.suffix} {lost}"))
         return notes
 
-    def _either_way(self) -> list[tuple[str, str]] | None:
-        """Return the directed edges of one DAG that the data do not direct; None if no DAG is shown."""
-        if not self.dag:
-            return None
-        return sorted(set(self.graph.directed_edges).difference(self.learner.graph_.directed_edges))
-
     def _states(self) -> dict[str, int] | None:
         """Return the smallest and largest number of states of a variable; None without states."""
         numbers = self.table.cardinalities
@@ -233,20 +231,8 @@ class Learned:
             return f": {n_states:,} discrete ({each} states each), {n_numbers:,} continuous"
         return f" of {least} to {most} states each" if least < most else f" of {count(least, 'state')} each"
 
-    def _edge_counts(self) -> dict[str, int]:
-        return {"directed": len(self.graph.directed_array), "undirected": len(self.graph.undirected_array)}
-
-    def _how(self) -> str:
-        by = f"by {self.algorithm}"
-        return f"the skeleton only, {by}" if self._skeleton_only() else by
-
     def _skeleton_only(self) -> bool:
         return bool(getattr(self.learner, "skeleton_only", False))
-
-    def _all_options(self) -> dict[str, Any]:
-        """Return the options of the learner and of reading, as they were used."""
-        options = {**self.learner.options_in_use_, **self.reading.options()}
-        return {name: value for name, value in options.items() if name != "verbose"}
 
     def _graph(self) -> str:
         from f2sl.view.notebook import directions_of

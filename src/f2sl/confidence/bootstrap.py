@@ -12,9 +12,9 @@ from typing import Any
 
 from f2sl._notes import Note, Use
 from f2sl._options import choice, problems_with, refuse
-from f2sl._owners import refuse_unknown
 from f2sl._progress import stage
 from f2sl._reading import READING
+from f2sl._registry import refuse_unknown
 from f2sl._threads import note_of_jobs, resolve_jobs
 from f2sl._version import __version__
 from f2sl.api import make_learner

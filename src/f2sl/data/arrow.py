@@ -6,6 +6,7 @@ them, and infers one type for a list of Python objects or finds that there is no
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import pyarrow.types as pt
 
 from f2sl._arrays import Mask
 from f2sl.data.column import MAX_STATES
-from f2sl.data.dates import DAYS, SECONDS, since_1970
+from f2sl.data.dates import DAYS, SECONDS
 from f2sl.data.values import RawColumn, Refused, numpy_column, reals
 
 
@@ -101,7 +102,7 @@ def _since_1970(chunked: Any) -> RawColumn:
     per_day = 1 if pt.is_date32(dtype) else 86400 * per_second
     is_day = pt.is_date(dtype) or pt.is_timestamp(dtype)
     per_unit, unit = (per_day, DAYS) if is_day else (per_second, SECONDS)
-    return since_1970(_numbers(ticks), per_unit, missing, unit)
+    return replace(reals(_numbers(ticks) / per_unit, missing), unit=unit)
 
 
 def _missing(chunked: Any) -> Mask | None:

@@ -79,7 +79,14 @@ def cut(
     if binning == "quantile":
         cuts = _equal_frequency(distinct, counts, k)
     else:
-        cuts = _equal_width_integers(distinct, k) if whole else _equal_width_reals(distinct, k)
+        low, high = distinct[[0, -1]].tolist()
+        if whole:  # a cut between two integers moves up to the next
+            between = [low - (-(high - low) * j // k) for j in range(1, k)]
+            cuts = np.unique(np.array(between, distinct.dtype))
+        else:  # weighted means, and not low + share * (high - low): the difference may overflow
+            shares = np.arange(1, k) / k
+            cuts = np.unique(low * (1 - shares) + high * shares)
+        cuts = cuts[(cuts > low) & (cuts <= high)]
     if not whole:
         cuts = np.unique(_shortened(cuts, distinct))
     # A cut keeps the values below it from those at or above it.
@@ -125,22 +132,6 @@ def _equal_frequency(distinct: npt.NDArray[Any], counts: npt.NDArray[Any], k: in
     nearest = np.where(wanted - below[left] <= below[right] - wanted, left, right)
     chosen: npt.NDArray[Any] = distinct[np.unique(nearest) + 1]
     return chosen
-
-
-def _equal_width_integers(distinct: npt.NDArray[Any], k: int) -> npt.NDArray[Any]:
-    """Cut the range into `k` equal parts; a cut between two integers moves up to the next."""
-    low, high = int(distinct[0]), int(distinct[-1])
-    cuts = {low - (-(high - low) * j // k) for j in range(1, k)}
-    return np.array(sorted(cuts - {low}), dtype=distinct.dtype)
-
-
-def _equal_width_reals(distinct: npt.NDArray[Any], k: int) -> npt.NDArray[Any]:
-    low, high = float(distinct[0]), float(distinct[-1])
-    # A weighted mean, and not low + share * (high - low): the difference may overflow.
-    shares = np.arange(1, k) / k
-    cuts = np.unique(low * (1 - shares) + high * shares)
-    inside: npt.NDArray[Any] = cuts[(cuts > low) & (cuts <= high)]
-    return inside
 
 
 def _shortened(cuts: npt.NDArray[Any], distinct: npt.NDArray[Any]) -> Floats:

@@ -26,6 +26,7 @@ from f2sl._notes import Use
 from f2sl._threads import Threads
 from f2sl.data.engines import (
     Advance,
+    CodedRows,
     CountingEngine,
     FoundPairs,
     PairFormula,
@@ -174,18 +175,6 @@ class Occurring:
 
 
 @dataclass(frozen=True)
-class _Rows:
-    """Codes of some variables in a block of rows."""
-
-    codes: NDArray[Any]
-    cardinalities: Integers
-
-    @property
-    def n_rows(self) -> int:
-        return int(self.codes.shape[1])
-
-
-@dataclass(frozen=True)
 class Batch:
     """Queries that are counted together in one pass over the blocks.
 
@@ -240,7 +229,7 @@ class Batch:
         dense = self._local if self.full.all() else self._local.where(self.full)
         full = np.zeros(0, np.int64)
         if len(dense):
-            rows = _Rows(codes, self.cardinalities[self._asked])
+            rows = CodedRows(codes, self.cardinalities[self._asked])
             full = MemoryEngine(rows, 1, most_full_cells=self.n_rows).count(dense).counts
         occurring = []
         for query, cardinalities in self._others():
@@ -304,7 +293,7 @@ class TileBatch:
 
     def count(self, block: Block) -> Arrays:
         """Count a block, given by the codes of the variables used."""
-        engine = MemoryEngine(_Rows(block.codes, self.cardinalities[self.used]), 1)
+        engine = MemoryEngine(CodedRows(block.codes, self.cardinalities[self.used]), 1)
         counts = [engine.count_tile(self._local, tile, self._whole(tile)).ravel() for tile in self.tiles]
         return (np.concatenate(counts),)
 

@@ -1,7 +1,10 @@
-"""Problems of a table, reported together and by name, and how each column is read.
+"""Notes on columns and problems of a table, by name, and how each column is read.
 
 A user with twenty columns at fault should not have to fix them one error at a time. The reasons are gathered
 while the columns are read, and raised together; :func:`f2sl.check` shows them without raising.
+
+A *remark* is the kind of a note and the parts of its text, shared by all columns that it is true of. Options
+among the parts may be for these columns (:class:`UseFor`).
 """
 
 from __future__ import annotations
@@ -13,13 +16,82 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from f2sl._arrays import Floats
-from f2sl._notes import Note, Use, joined, of_kind
-from f2sl.data.column import CONTINUOUS, KINDS, MAX_STATES, MIXED
+from f2sl._notes import Note, Part, Use, joined, of_kind
+from f2sl.data.column import CONTINUOUS, DISCRETE, KINDS, MAX_STATES, MIXED
+from f2sl.data.dates import DAYS, YEARS, DateReader
+from f2sl.data.kinds import FEW
 from f2sl.data.names import listing
-from f2sl.data.remarks import DROP, Remark, UseFor
 from f2sl.data.table import Table
 from f2sl.data.values import Refused
 from f2sl.errors import DataError, OptionError, printable
+
+
+class UseFor(NamedTuple):
+    """Option that names the columns of a remark, once they are known; a `kind` is asked for the first."""
+
+    option: str
+    kind: str = ""
+
+    def __call__(self, names: Sequence[str]) -> Use:
+        """Return the option for these columns."""
+        return Use(self.option, {names[0]: self.kind} if self.kind else list(names))
+
+
+KEEP, DROP, DATE_PARTS = UseFor("keep"), UseFor("drop"), UseFor("date_parts")
+
+Remark = tuple[str | Part | UseFor, ...]
+
+
+def integers_read(kind: str, n: int) -> Remark:
+    """Describe how integers with `n` different values are read by default."""
+    if kind == CONTINUOUS:
+        few = (
+            "with few values beside other continuous columns" if n <= FEW else f"with more than {FEW} values"
+        )
+        return (
+            "integers-as-continuous",
+            f"integers {few}, read as continuous; otherwise with ",
+            UseFor("kinds", DISCRETE),
+        )
+    like = "that look like codes" if n > FEW else f"with up to {FEW} values"
+    return (
+        "integers-as-discrete",
+        f"integers {like}, read as discrete; otherwise with ",
+        UseFor("kinds", CONTINUOUS),
+    )
+
+
+def dates_read(unit: str, reader: DateReader | None) -> Remark:
+    """Describe how dates or times are read by default.
+
+    Examples
+    --------
+    >>> dates_read("seconds", None)
+    ('times', 'times, read as continuous (seconds)')
+    """
+    if unit == YEARS:
+        return "years", "years of dates, read as continuous"
+    if unit != DAYS:
+        return "times", f"times, read as continuous ({unit})"
+    form = f" written as {reader.form}" if reader and reader.form else ""
+    return "dates", f"dates{form}, read as continuous ({unit}); their parts with ", DATE_PARTS
+
+
+def note_on(remark: Remark, names: Sequence[str], n_columns: int) -> Note:
+    """Return the note that a remark is true of some of the table's columns.
+
+    Examples
+    --------
+    >>> note_on(("left-out", "left out: by its name; keep with ", KEEP), ["id", "nr"], 5)
+    "columns 'id', 'nr': left out: by its name; keep with keep=['id', 'nr']"
+    """
+    kind, *parts = remark
+    which = f"column{'s' * (len(names) > 1)} {listing([repr(name) for name in names])}: "
+    if len(names) == n_columns > 1:
+        which = f"all {n_columns} columns: "
+    written = (part(names) if isinstance(part, UseFor) else part for part in parts)
+    return Note(str(kind), which, *written, columns=names)
+
 
 LEAST_SPREAD, MOST_SPREAD = 1e-100, 1e100
 """Between these, the squares of a column's distances from its mean can be computed with."""

@@ -24,10 +24,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from f2sl.data.values import RawColumn, reals
 
@@ -160,17 +158,6 @@ def _date_of(fields: dict[str, str | None]) -> datetime | None:
         shift = timedelta(hours=int(zone[1:3]), minutes=int(zone[-2:]))
         when += shift if zone[0] == "-" else -shift
     return when
-
-
-def since_1970(values: npt.NDArray[Any], per_unit: int, missing: Any, unit: str) -> RawColumn:
-    """Return counts of a library's own ticks as numbers, integers if all are whole.
-
-    Examples
-    --------
-    >>> since_1970(np.array([0, 36]), 24, None, DAYS).values.tolist()
-    [0.0, 1.5]
-    """
-    return replace(reals(values / per_unit, missing), unit=unit)
 
 
 def part_of(column: RawColumn, part: str) -> RawColumn:

@@ -132,10 +132,11 @@ def functions(sample: Sample) -> list[Function]:
                 value = _in_order_of(of, value)
                 enough += math.lgamma(np.nanmax(value) + 2)  # any order of the states will do
             if _follows(few[x], value[looked_at], is_monotone) and _follows(of, value, is_monotone):
-                function = _described(of, value, Function(y, x, is_monotone))
-                is_original = function.is_one_to_one and (ordered[x], x) > (ordered[y], y)
+                one_to_one = _follows(value, of, is_monotone)
+                is_original = one_to_one and (ordered[x], x) > (ordered[y], y)
                 if not is_original and _evidence(of, value, is_monotone) > enough:
-                    found.append(function)
+                    is_linear = one_to_one and is_monotone and _are_linear(of, value)
+                    found.append(Function(y, x, is_monotone, one_to_one, is_linear))
                     break
     if sample.is_whole or not found:
         return found
@@ -233,14 +234,10 @@ def _follows(x: Floats, y: Floats, is_monotone: bool) -> bool:
     return not is_monotone or bool((rises >= 0).all() or (rises <= 0).all())
 
 
-def _described(x: Floats, y: Floats, function: Function) -> Function:
-    """Return the function with all that the sample tells of it."""
-    one_to_one = _follows(y, x, function.is_monotone)
-    if not one_to_one:
-        return function
+def _are_linear(x: Floats, y: Floats) -> bool:
+    """Return whether each of two columns is a linear function of the other."""
     x, y = (scaled(values) for values in _known(x, y))
-    apart = np.minimum(np.abs(x - y).max(), np.abs(x + y).max())
-    return function._replace(is_one_to_one=True, is_linear=function.is_monotone and bool(apart <= EXACT))
+    return bool(np.minimum(np.abs(x - y).max(), np.abs(x + y).max()) <= EXACT)
 
 
 def scaled(values: Floats) -> Floats:

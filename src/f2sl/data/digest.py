@@ -17,12 +17,11 @@ import pyarrow.types as pt
 
 from f2sl._arrays import Floats, Integers, Mask
 from f2sl._notes import Note
-from f2sl.data.asked import Labels
 from f2sl.data.column import MAX_STATES, Column
 from f2sl.data.encode import Encoder
-from f2sl.data.integers import SINGLE_SPREAD, distinct, offsets
+from f2sl.data.names import Labels
 from f2sl.data.table import Ends
-from f2sl.data.values import RawColumn, Refused, is_whole
+from f2sl.data.values import SINGLE_SPREAD, RawColumn, Refused, distinct, is_whole, offsets
 
 MOST_DISTINCT = MAX_STATES
 """Different numbers of a column that are kept account of; with more it has no states, unless it is cut."""

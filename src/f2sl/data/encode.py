@@ -24,36 +24,61 @@ from f2sl._arrays import Floats, Mask
 from f2sl._constants import AUTO, OTHER
 from f2sl._notes import Note, Use, joined, of_kind
 from f2sl._reading import ALL
-from f2sl.data.asked import AVAILABLE, Cut, Labels, Reading, chosen_columns, describe_weights
 from f2sl.data.binning import BINNINGS, MISSING_LABEL, auto_bins, cut, interval_codes
 from f2sl.data.check import (
+    DATE_PARTS,
+    DROP,
+    KEEP,
     REASONS,
     CheckedColumn,
     Problems,
+    Remark,
     Report,
     check_numbers,
+    dates_read,
     describe_values,
+    integers_read,
+    note_on,
     size_problem,
 )
 from f2sl.data.column import CONTINUOUS, DISCRETE, MAX_STATES, Column, code_type
 from f2sl.data.dates import DAYS, DateReader, reader_of, written
 from f2sl.data.frames import Source, open_source, rows_by_weight
-from f2sl.data.identifiers import MANY_LABELS, balanced, frequent_labels, identifies, pooled_codes
-from f2sl.data.integers import block_width, encode_integers
 from f2sl.data.kinds import (
     AS_ONE,
     FEW,
+    MANY_LABELS,
     alike_but_for_case,
     are_codes,
+    balanced,
     few,
+    frequent_labels,
+    identifies,
     like_written_numbers,
     missing_codes,
+    pooled_codes,
 )
 from f2sl.data.memory.table import MemoryTable
-from f2sl.data.names import is_nameless, listing
+from f2sl.data.names import (
+    AVAILABLE,
+    Cut,
+    Labels,
+    Reading,
+    chosen_columns,
+    describe_weights,
+    is_nameless,
+    listing,
+)
 from f2sl.data.notes import describe_constant
-from f2sl.data.remarks import DATE_PARTS, DROP, KEEP, Remark, dates_read, integers_read, note_on
-from f2sl.data.values import LAST_EXACT, RawColumn, Refused, chosen_rows, number_of
+from f2sl.data.values import (
+    LAST_EXACT,
+    RawColumn,
+    Refused,
+    block_width,
+    chosen_rows,
+    encode_integers,
+    number_of,
+)
 
 LEFT_OUT, REFUSED = "left out", "refused"
 """Result for a column that is not part of the table."""
@@ -156,7 +181,7 @@ class Encoder:
         keep = complete_rows(self.source) if self.reading.missing == "drop" else None
         enough = self.begin(self.source.n_rows if keep is None else int(keep.sum()))
         self.codes: npt.NDArray[Any] = np.empty((n, self.n_kept), dtype=np.uint8)
-        self._forget_numbers()
+        self.numbers, self._n_numbers = np.empty((0, self.n_kept)), 0
         if enough:
             self.encode_columns(self._encode_blocks() if keep is None else range(n), keep)
         self.finish()
@@ -190,7 +215,8 @@ class Encoder:
         names = [self.source.names[i] for i in self.kept]
         problem: Note | None = None
         if n_rows and self.n_kept < 1 + numeric and self.n_kept < n_rows:
-            empty = [name for name in self.source.names if name in self._empty()]
+            source = self.source
+            empty = [name for i, name in enumerate(source.names) if source.n_missing(i) == n_rows]
             least = "no row is complete: " if self.n_kept == 0 else "only one row is complete: "
             would = f" would drop {n_rows - self.n_kept} of {n_rows} rows; "
             advice: list[str | Use] = ["leave out what has no values with ", DROP(empty)]
@@ -210,21 +236,11 @@ class Encoder:
             self.reading.tell(self.report())
         self.problems.raise_any()
 
-    def _empty(self) -> set[str]:
-        """Name the columns without any value."""
-        return {
-            name for i, name in enumerate(self.source.names) if self.source.n_missing(i) == self.source.n_rows
-        }
-
     def store_codes(self, i: int, codes: npt.NDArray[Any], most_states: int) -> None:
         """Store the codes of some discrete columns, from `i` on."""
         if self.codes.dtype == np.uint8 != code_type(most_states):
             self.codes = self.codes.astype(np.uint16)
         self.codes[i : i + len(codes)] = codes
-
-    def _forget_numbers(self) -> None:
-        """Begin with no continuous column."""
-        self.numbers, self._n_numbers = np.empty((0, self.n_kept)), 0
 
     def store_numbers(self, i: int, numbers: Floats) -> None:
         """Store the numbers of a column; columns arrive in their order."""
@@ -276,7 +292,7 @@ class Encoder:
             states = (self.states[i] for i, kind in enumerate(self.kinds) if kind == DISCRETE)
             if all(type(state) is int for labels in states for state in labels):
                 self._few_are_numbers = True
-                self._forget_numbers()
+                self.numbers, self._n_numbers = np.empty((0, self.n_kept)), 0
                 self._remarks.clear()
                 for i in range(len(self.kinds)):
                     self.states[i] = ()
@@ -489,15 +505,12 @@ class Encoder:
     def _numbers(self, i: int, column: RawColumn) -> Floats:
         """Return a column as numbers, or raise an error."""
         if column.missing is not None and self.reading.missing != AVAILABLE:
-            raise Refused("missing continuous", self._share(column))
+            raise Refused("missing continuous", f"{column.n_missing} of {self.source.n_rows} rows")
         numbers = column.numbers()
         known = numbers[~np.isnan(numbers)]
         check_numbers(known)
         self._range[i] = float(known.min()), float(known.max())
         return numbers
-
-    def _share(self, column: RawColumn) -> str:
-        return f"{column.n_missing} of {self.source.n_rows} rows"
 
     def _codes(self, name: str, column: RawColumn, k: Cut) -> tuple[npt.NDArray[Any], Labels]:
         """Number the states of one column, a missing value last."""
@@ -506,7 +519,7 @@ class Encoder:
             codes, labels = self._codes_without_missing(column, k)
         else:
             if self.reading.missing == "error":
-                self.problems.add("missing", name, self._share(column))
+                self.problems.add("missing", name, f"{column.n_missing} of {self.source.n_rows} rows")
             some_codes, labels = self._codes_without_missing(column.present, k)
             codes = np.full(len(is_missing), len(labels), dtype=np.int64)
             codes[~is_missing] = some_codes
@@ -528,7 +541,14 @@ class Encoder:
         if column.form == "labels":
             if isinstance(k, tuple):
                 return pooled_codes(column, k), k
-            return (values, column.labels) if column.declared else _occurring(values, column.labels)
+            present = np.bincount(values, minlength=len(column.labels)) > 0
+            if column.declared or present.all():
+                return values, column.labels
+            # Some labels do not occur, as happens when rows are dropped.
+            rank = present.cumsum() - 1
+            return rank[values], tuple(
+                label for label, there in zip(column.labels, present.tolist(), strict=True) if there
+            )
         if column.form == "reals" and np.isinf(values).any():
             raise Refused("infinite")
         if isinstance(k, tuple):
@@ -590,19 +610,25 @@ class Encoder:
 
     def notes(self) -> tuple[Note, ...]:
         """Return notes on what was assumed, dropped, replaced and cut."""
-        n_rows, n_dropped = self.source.n_rows, self.source.n_rows - self.n_kept
+        names, n_rows, n_dropped = self.source.names, self.source.n_rows, self.source.n_rows - self.n_kept
         notes = list(self._given_notes)
         absent = [text for text in self.reading.na if text and text not in self._na_found]
         if absent:
             notes.append(Note("no-such-values", Use("na", absent), ": no such values in the columns read"))
         if any(self.missing):
-            notes.append(self._describe_missing())
+            at = sorted((i for i, n in enumerate(self.missing) if n), key=lambda i: -self.missing[i])
+            counts = listing([f"{names[i]!r} ({self.missing[i]:,})" for i in at], limit=5)
+            number, share = sum(self.missing), sum(self.missing) / (n_rows * len(self.kept))
+            text = f"{number:,} value{'s are' if number > 1 else ' is'} missing ({share:.1%}), in "
+            text += f"{'column' if len(at) == 1 else 'columns'} {counts}: "
+            text += "each question uses all rows that can answer it"
+            notes.append(Note("missing", text, columns=[names[i] for i in at], missing=number))
         if n_dropped:
             dropped = f"dropped {n_dropped} of {n_rows} rows with missing values"
             notes.append(Note("dropped-rows", dropped, dropped=n_dropped, rows=n_rows))
-        notes += [note_on(remark, names, len(self.kinds)) for remark, names in self._remarks.items() if names]
+        notes += [note_on(remark, some, len(self.kinds)) for remark, some in self._remarks.items() if some]
         if self._names_are_values():
-            like = f"the column names look like values, such as {self.source.names[self.kept[0]]!r}"
+            like = f"the column names look like values, such as {names[self.kept[0]]!r}"
             advice = "; if there is no line of names, use "
             notes.append(Note("names-like-values", like + advice, Use("header", False)))
         return tuple(notes)
@@ -622,17 +648,6 @@ class Encoder:
                     return False
                 sure |= isinstance(number, float)  # whole numbers also count columns, or are years
         return sure
-
-    def _describe_missing(self) -> Note:
-        """Return a note on missing values and how they are treated."""
-        names, is_missing = self.source.names, self.missing
-        at = sorted((i for i, n in enumerate(is_missing) if n), key=lambda i: -is_missing[i])
-        counts = listing([f"{names[i]!r} ({is_missing[i]:,})" for i in at], limit=5)
-        share = sum(is_missing) / (self.source.n_rows * len(self.kept))
-        number = f"{sum(is_missing):,} value{'s are' if sum(is_missing) > 1 else ' is'} missing ({share:.1%})"
-        where = f"in {'column' if len(at) == 1 else 'columns'} {counts}"
-        text = f"{number}, {where}: each question uses all rows that can answer it"
-        return Note("missing", text, columns=[names[i] for i in at], missing=sum(is_missing))
 
     def report(self) -> Report:
         """Return how each column is read."""
@@ -673,14 +688,3 @@ def complete_rows(source: Source) -> Mask | None:
 
 def _written(column: RawColumn) -> str:
     return f"labels that look like numbers or dates, such as {column.labels[0]!r}"
-
-
-def _occurring(positions: npt.NDArray[Any], labels: Labels) -> tuple[npt.NDArray[Any], Labels]:
-    """Leave out the labels that do not occur, as happens when rows are dropped."""
-    present = np.bincount(positions, minlength=len(labels)) > 0
-    if present.all():
-        return positions, labels
-    rank = present.cumsum() - 1
-    return rank[positions], tuple(
-        label for label, there in zip(labels, present.tolist(), strict=True) if there
-    )

@@ -20,7 +20,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -218,20 +218,11 @@ class Presence:
         return found
 
 
-class CodedRows(Protocol):
-    """Samples as codes, variable after variable: a whole table, or a block of its rows."""
+class CodedRows(NamedTuple):
+    """Samples as codes, a row for each variable, and the number of states of each."""
 
-    @property
-    def codes(self) -> NDArray[Any]:
-        """One row for each variable."""
-
-    @property
-    def cardinalities(self) -> Integers:
-        """Number of states of each variable."""
-
-    @property
-    def n_rows(self) -> int:
-        """Number of samples."""
+    codes: NDArray[Any]
+    cardinalities: Integers
 
 
 @dataclass(frozen=True)

@@ -88,7 +88,9 @@ def read_files(files: Iterable[DataFile]) -> tuple[pa.Table, list[Note]]:
         table = table.rename_columns(list(_names_in(file, table.schema)))
         if table.num_rows == 0:
             raise DataError(f"{file.location}: the file has a header but no rows")
-        tables.append(table.select(agreement.add(file.location, table.schema)))
+        agreement.columns(file.location, table.column_names)
+        agreement.types(file.location, table.schema)
+        tables.append(table.select(agreement.names))
     whole = tables[0] if len(tables) == 1 else _together(tables)
     metadata = {REMARKS: json.dumps({remark: list(items) for remark, items in _remarked(schemas).items()})}
     return whole.replace_schema_metadata(metadata), remarks_of(schemas)
@@ -210,9 +212,8 @@ class Agreement:
     Examples
     --------
     >>> agreement = Agreement()
-    >>> agreement.add(Path("1.csv"), pa.schema({"a": pa.int64(), "b": pa.string()}))
-    ['a', 'b']
-    >>> agreement.add(Path("2.csv"), pa.schema({"b": pa.string(), "a": pa.string()}))
+    >>> agreement.types(Path("1.csv"), pa.schema({"a": pa.int64(), "b": pa.string()}))
+    >>> agreement.types(Path("2.csv"), pa.schema({"b": pa.string(), "a": pa.string()}))
     Traceback (most recent call last):
         ...
     f2sl.errors.DataError: 2.csv: column 'a' holds text, but integers in 1.csv; all files must agree
@@ -223,20 +224,8 @@ class Agreement:
         self._seen: dict[str, tuple[str, Path]] = {}
         self._first: Path | None = None
 
-    def add(self, location: Path, schema: pa.Schema) -> list[str]:
-        """Compare one more file; gives the names of its columns in the order of the first file's.
-
-        Raises
-        ------
-        DataError
-            If it has other columns than the first, or other types; names the file.
-        """
-        self.columns(location, schema.names)
-        self.types(location, schema)
-        return self.names
-
     def columns(self, location: Path, names: Sequence[str]) -> None:
-        """Compare the columns of one more file."""
+        """Compare the columns of one more file; `names` are those of the first, in its order."""
         if self._first is None:
             self._first, self.names = location, list(names)
         here, all_names = set(names), set(self.names)

@@ -36,20 +36,14 @@ COLUMNS_AT_ONCE, ROWS_COMPARED = 1 << 10, 1 << 12
 """Numbers of columns and rows in a quick comparison that rules out most columns as aliases."""
 
 
-def constant_columns(table: Table) -> Note | None:
-    """Return a note on columns with only one state, or None.
+def describe_constant(names: Sequence[str]) -> Note | None:
+    """Return the note that columns have one state only, if there are any.
 
     Examples
     --------
-    >>> from f2sl import open_table
-    >>> constant_columns(open_table({"a": [1, 1], "b": [0, 1]}))
+    >>> describe_constant(["a"])
     "only one state, so no edges: column 'a'"
     """
-    return describe_constant([table.names[i] for i in np.flatnonzero(table.cardinalities == 1)])
-
-
-def describe_constant(names: Sequence[str]) -> Note | None:
-    """Return the note that columns have one state only, if there are any."""
     return _listed("constant", "only one state, so no edges: ", names)
 
 
@@ -160,9 +154,9 @@ def without_aliases(table: Table) -> Table:
     if not left_out:
         return table
     kept = [i for i in range(table.n_variables) if i not in left_out]
-    chosen = table.select(kept).with_columns(tuple(columns[i] for i in kept))
     merged = Note("merged", f"merged: {listing(merges)}", columns=[table.names[i] for i in sorted(left_out)])
-    return chosen.with_notes(*table.notes, merged)
+    chosen = table.select(kept)
+    return chosen._with(columns=tuple(columns[i] for i in kept), notes=(*table.notes, merged))
 
 
 def warn_of_identifiers(table: Table, stacklevel: int) -> None:
@@ -181,8 +175,9 @@ def remarks(table: Table) -> list[Note]:
     >>> remarks(open_table({"a": [0.1, 0.2, 0.4], "b": [0.3, 0.1, 0.2]}))
     ['only 3 rows: the result is unreliable']
     """
+    constant = [table.names[i] for i in np.flatnonzero(table.cardinalities == 1)]
     on_columns = [
-        constant_columns(table),
+        describe_constant(constant),
         identifier_columns(table),
         states_without_rows(table),
         describe_aliases(table),

@@ -9,19 +9,18 @@ from functools import partial
 from typing import Any, Never, TypeVar
 
 from f2sl._constants import AUTO
-from f2sl._memory import memory_limit
+from f2sl._memory import LEAST_MEMORY, memory_limit
 from f2sl._notes import Note, Use, joined
 from f2sl._options import checked, problems_with, refuse
-from f2sl._owners import refuse_unknown
 from f2sl._reading import READING
+from f2sl._registry import refuse_unknown
 from f2sl._synonyms import kind_meant
 from f2sl._threads import resolve_jobs
-from f2sl.data.asked import AVAILABLE, Reading
 from f2sl.data.check import Report, check_learnable
 from f2sl.data.column import CONTINUOUS, KINDS, MIXED, ReadAs
 from f2sl.data.dask.runtime import Cluster
-from f2sl.data.dask.table import DaskTable
 from f2sl.data.encode import encode
+from f2sl.data.names import AVAILABLE, Reading
 from f2sl.data.notes import without_aliases
 from f2sl.data.table import Table
 from f2sl.data.transform import for_learning
@@ -115,7 +114,15 @@ def open_table(
     refuse_unknown("open_table", unknown, reading_defaults())
     asked = {name: value for name, value in locals().items() if name not in ("data", "unknown")}
     if isinstance(data, Table):
-        _check_nothing_asked(asked)
+        changed = [
+            Note("option", Use(name))
+            for name, default in reading_defaults().items()
+            if asked[name] is not default
+            and not (isinstance(asked[name], type(default)) and asked[name] == default)
+        ]
+        if changed:
+            message = ": these options cannot change a table that is already open"
+            raise OptionError(joined(changed, ", "), message)
         return data
     return _opened(data, **asked)
 
@@ -201,12 +208,20 @@ def _opened(
         allowed = limit()
         cluster = Cluster.connect(scheduler, resolve_jobs(n_jobs), allowed)
         try:
-            table = _on_cluster(data, files, reading, cluster, allowed, on_dask)
+            from f2sl.data.dask import reading as on_workers
+            from f2sl.data.dask.table import DaskTable
+
+            if files is not None:
+                table = on_workers.read_files(files, reading, cluster, allowed)
+            elif on_dask:
+                table = on_workers.read_frame(data, reading, cluster, allowed)
+            else:
+                table = DaskTable.of_table(encode(data, reading), cluster, allowed)
         except BaseException:
             cluster.close()
             raise
     else:
-        table = encode(data, reading) if files is None else _of_files(files, reading, engine, limit())
+        table = encode(data, reading) if files is None else _of_files(files, reading, engine, limit)
     table = table._with(transform=given["transform"])
     return without_aliases(table) if given["aliases"] == "merge" else table
 
@@ -257,19 +272,27 @@ def open_for(
     return table
 
 
-def _of_files(files: Sequence[Any], reading: Reading, engine: str, memory: int) -> Table:
+def _of_files(files: Sequence[Any], reading: Reading, engine: str, limit: Callable[[], int]) -> Table:
     """Read files into memory, or into blocks on disk."""
     from f2sl.data.files import missing_of, read_files
     from f2sl.data.formats import naming
     from f2sl.data.reading import read_streamed
 
-    needed = 0
-    for file in files if engine == "auto" else ():
-        with naming(file.location):
-            needed += file.format.bytes_in_memory(file, memory)
+    def needs(most: int) -> int:
+        needed = 0
+        for file in files:
+            with naming(file.location):
+                needed += file.format.bytes_in_memory(file, most)
+        return needed
+
     if engine == "stream":
-        return read_streamed(files, reading, memory)
-    if needed > memory:
+        return read_streamed(files, reading, limit())
+    # A small table fits whatever the limit is, and asking the system takes longer than learning from it.
+    if (
+        engine == "auto"
+        and needs(LEAST_MEMORY) > LEAST_MEMORY
+        and (needed := needs(memory := limit())) > memory
+    ):
         table = read_streamed(files, reading, memory)
         message = f"read in blocks: in memory the table would take {needed / 1e6:,.0f} MB or more"
         note = Note(
@@ -278,19 +301,6 @@ def _of_files(files: Sequence[Any], reading: Reading, engine: str, memory: int) 
         return table.with_notes(note, *table.notes)
     content, notes = read_files(files)
     return encode(content, reading, notes, missing_of([content.schema]))
-
-
-def _on_cluster(
-    data: Any, files: Any, reading: Reading, cluster: Cluster, memory: int, on_dask: bool
-) -> DaskTable:
-    """Read files or a Dask DataFrame on a cluster; data in memory are sent to it."""
-    from f2sl.data.dask import reading as into_dask
-
-    if files is not None:
-        return into_dask.read_files(files, reading, cluster, memory)
-    if on_dask:
-        return into_dask.read_frame(data, reading, cluster, memory)
-    return DaskTable.of_table(encode(data, reading), cluster, memory)
 
 
 def is_path(data: Any) -> bool:
@@ -338,19 +348,6 @@ def _contradictions(asked: Mapping[str, Any], scheduler: Any, data: Any, on_dask
         yield Note("option", Use("scheduler"), *needs)
 
 
-def _check_nothing_asked(given: Mapping[str, Any]) -> None:
-    """Raise an error for options of a table that is already open."""
-    asked = [name for name, default in reading_defaults().items() if not _is_same(given[name], default)]
-    if asked:
-        named = joined([Note("option", Use(name)) for name in asked], ", ")
-        raise OptionError(named, ": these options cannot change a table that is already open")
-
-
 def reading_defaults() -> dict[str, Any]:
     """Return the options of :func:`open_table` with their defaults."""
     return open_table.__kwdefaults__ or {}
-
-
-def _is_same(given: Any, default: Any) -> bool:
-    """Return whether an option has its default; an array is never a default."""
-    return given is default or bool(isinstance(given, type(default)) and given == default)

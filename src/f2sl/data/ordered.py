@@ -21,6 +21,7 @@ import numpy as np
 from f2sl._arrays import Floats, Integers, Mask
 from f2sl._notes import Note
 from f2sl.data.column import DISCRETE
+from f2sl.data.dates import PARTS
 from f2sl.data.derived import Function, scaled
 from f2sl.data.matrix import Sample, is_ordered, labels
 from f2sl.data.names import listing
@@ -71,10 +72,23 @@ MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 def describe_rows(sample: Sample, derived: list[Function]) -> list[Note]:
     """Return a note on rows that depend on each other, if there are signs of it, with all of these."""
     few = sample.thinned()
-    signs = [_describe_panel(sample, few) or _describe_groups(few, derived), _describe_neighbors(few)]
+    signs = [
+        _describe_panel(sample, few) or _describe_groups(few, derived),
+        _describe_neighbors(_without_parts(few)),
+    ]
     reasons = "; ".join(sign for sign in signs if sign)
     what = "rows may depend on each other, but are treated as independent, so weak edges may be spurious"
     return [Note("dependent-rows", f"{what}: {reasons}")] if reasons else []
+
+
+def _without_parts(sample: Sample) -> Sample:
+    """Leave out the parts of dates: a table that is sorted by time would be sorted by these instead."""
+    names = sample.table.names
+    dates = [name.rpartition(".")[0] * (name.rpartition(".")[2] in PARTS) for name in names]
+    kept = [i for i, date in enumerate(dates) if not date or dates.count(date) == 1]
+    if len(kept) in (0, len(names)):
+        return sample
+    return Sample(sample.table.select(kept), sample.values[kept], sample.rows)
 
 
 def _describe_neighbors(sample: Sample) -> str:

@@ -19,13 +19,13 @@ import pyarrow as pa
 from f2sl._arrays import Integers, Mask
 from f2sl._notes import Note, Use
 from f2sl.data.arrow import arrow_column
-from f2sl.data.asked import Reading, chosen_columns, describe_weights
 from f2sl.data.column import CONTINUOUS, DISCRETE, KINDS, Column, codes_of, of_kind
 from f2sl.data.dates import DateReader
 from f2sl.data.digest import MOST_DISTINCT, Coder, Digest, DigestEncoder
 from f2sl.data.files import Agreement, missing_of, own_names, remarks_of, schema_of
 from f2sl.data.formats import Batches, DataFile, naming
 from f2sl.data.frames import Source, rows_by_weight
+from f2sl.data.names import Reading, chosen_columns, describe_weights
 from f2sl.data.stream import BlockFile, StreamTable
 from f2sl.data.table import Block, Ends
 from f2sl.data.values import RawColumn, Refused, some, without
@@ -86,12 +86,6 @@ class Prepared:
     n_rows: int
     asked: ColumnsToRead
 
-    @property
-    def bytes_of_row(self) -> int:
-        """Bytes of a row on disk."""
-        sizes = {DISCRETE: np.dtype(codes_of(self.columns)).itemsize, CONTINUOUS: 8}
-        return sum(sizes[column.kind] for column in self.columns)
-
     def converted(self, batches: Iterable[pa.RecordBatch]) -> Iterator[Block]:
         """Yield the kept rows of each batch: codes and numbers side by side."""
         of_states, of_numbers = (of_kind(self.columns, kind) for kind in KINDS)
@@ -120,7 +114,8 @@ def read_streamed(
     many rows are held at a time by default.
     """
     asked = ColumnsToRead.of(files, reading)
-    rows = rows_per_block or _rows_per_block(len(asked.columns), memory)
+    fitting = int(memory * SHARE_OF_BLOCK / (BYTES_OF_CELL * max(1, len(asked.columns))))
+    rows = rows_per_block or max(SMALLEST_BLOCK, min(LARGEST_BLOCK, fitting // 64 * 64))
     found: list[Scanned] = []
     scan = asked.nothing
     for file in files:
@@ -133,16 +128,11 @@ def read_streamed(
         return chain.from_iterable(column_of_file(one, i, asked) for one in found)
 
     prepared = prepare(scan, asked, schemas, read_column, reading, memory)
-    BlockFile.check_space(prepared.n_rows * prepared.bytes_of_row)
+    sizes = {DISCRETE: np.dtype(codes_of(prepared.columns)).itemsize, CONTINUOUS: 8}
+    BlockFile.check_space(prepared.n_rows * sum(sizes[column.kind] for column in prepared.columns))
     blocks = (block for one in found for block in prepared.converted(one.batches(prepared.wanted)))
     written = StreamTable.of_blocks(prepared.columns, blocks, rows, prepared.ends, memory)
     return written.with_notes(*prepared.notes)
-
-
-def _rows_per_block(n_columns: int, memory: int) -> int:
-    """Return how many rows to hold at a time."""
-    rows = int(memory * SHARE_OF_BLOCK / (BYTES_OF_CELL * max(1, n_columns)))
-    return max(SMALLEST_BLOCK, min(LARGEST_BLOCK, rows // 64 * 64))
 
 
 @dataclass(frozen=True)
@@ -333,7 +323,24 @@ def prepare(
         encoder.problems.add("weights", str(reading.weights), refused.detail)
 
     def whole_column(i: int) -> RawColumn:
-        return _whole_column(source, scan.n_kept, lambda: read_column(positions[i]), memory, i)
+        """Read one column into memory, if it fits."""
+        needed = scan.n_kept * BYTES_TO_CUT
+        if needed > memory:
+            raise DataError(
+                f"column {source.names[i]!r} has more than {MOST_DISTINCT:,} different numbers; "
+                f"cutting them into intervals takes {needed / 1e6:,.0f} MB, but {memory / 1e6:,.0f} MB are "
+                "allowed; allow more with ",
+                Use("memory", ...),
+                ", or round the numbers",
+            )
+        alike = source.column(i)
+        values, is_missing = [], []
+        for column in read_column(positions[i]):
+            values.append(column.values.astype(alike.values.dtype))
+            gaps = np.zeros(len(values[-1]), np.bool_) if column.missing is None else column.missing
+            is_missing.append(gaps)
+        joined = np.concatenate(values), some(np.concatenate(is_missing))
+        return RawColumn(alike.form, *joined, unit=alike.unit)
 
     columns, kept, coders, ends, notes_of_all = encoder.prepare(scan.n_kept, whole_column)
     wanted = list(dict.fromkeys(positions[i] for i in kept))
@@ -345,28 +352,6 @@ def prepare(
     where, readers = [position[positions[i]] for i in kept], [encoder.readers[i] for i in kept]
     again = replace(asked, weights=None if at is None else len(wanted) - 1)
     return Prepared(columns, wanted, where, readers, coders, ends, notes_of_all, scan.n_kept, again)
-
-
-def _whole_column(
-    source: Source, n_kept: int, read: Callable[[], Iterable[RawColumn]], memory: int, i: int
-) -> RawColumn:
-    """Read one column into memory, if it fits."""
-    needed = n_kept * BYTES_TO_CUT
-    if needed > memory:
-        raise DataError(
-            f"column {source.names[i]!r} has more than {MOST_DISTINCT:,} different numbers; "
-            f"cutting them into intervals takes {needed / 1e6:,.0f} MB, but {memory / 1e6:,.0f} MB are "
-            "allowed; allow more with ",
-            Use("memory", ...),
-            ", or round the numbers",
-        )
-    alike = source.column(i)
-    values, is_missing = [], []
-    for column in read():
-        values.append(column.values.astype(alike.values.dtype))
-        is_missing.append(np.zeros(len(values[-1]), np.bool_) if column.missing is None else column.missing)
-    joined = np.concatenate(values), some(np.concatenate(is_missing))
-    return RawColumn(alike.form, *joined, unit=alike.unit)
 
 
 def column_of_file(one: Scanned, i: int, asked: ColumnsToRead) -> Iterator[RawColumn]:

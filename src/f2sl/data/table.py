@@ -172,10 +172,6 @@ class Table(ABC):
     def select(self, variables: Sequence[int]) -> Self:
         """Return some of the columns, in this order, as a table of their own."""
 
-    def with_columns(self, columns: tuple[Column, ...]) -> Self:
-        """Return the same table with other descriptions of its columns."""
-        return self._with(columns=columns)
-
     def with_notes(self, *notes: Note) -> Self:
         """Return the same table with these notes and no others."""
         return self._with(notes=notes)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from f2sl._estimator import Estimator
 from f2sl._options import option
-from f2sl._owners import refuse_unknown
+from f2sl._registry import refuse_unknown
 from f2sl.data.column import wrong_kinds
 from f2sl.data.engines import open_engine
 from f2sl.data.open import open_for
@@ -28,7 +28,7 @@ from f2sl.errors import not_fitted
 from f2sl.graph import DAG, PDAG
 from f2sl.knowledge import Knowledge
 from f2sl.learners.fit import Fit, fit_learner
-from f2sl.stats.choose import resolve_auto
+from f2sl.stats.choose import WITHOUT_PRIOR, resolve_auto
 
 if TYPE_CHECKING:
     from f2sl.network import BayesianNetwork
@@ -77,6 +77,7 @@ class StructureLearner(Estimator):
     """The methods that a learner must have."""
     _directs_all_edges: ClassVar[bool] = False
     """True if the data distinguish a learned DAG from the others of its equivalence class."""
+    _ignores = WITHOUT_PRIOR
     _watches_time: ClassVar[bool] = False
     """True if `_learn` looks at ``fit.deadline`` itself, so that no checkpoint may raise TimeUp in it."""
     _size_matters: ClassVar[bool] = False

@@ -19,13 +19,11 @@ from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
 
 from f2sl._arrays import Integers
-from f2sl._notes import Note, Use
 from f2sl._options import option
 from f2sl._progress import stage
 from f2sl.errors import DataError, unknown_name
@@ -71,6 +69,7 @@ class GGSL(StructureLearner):
     _takes = ("discrete",)
     strength_unit = "log score"
     _watches_time = True
+    _ignores = (("start", lambda start: start is not None, ("random_state",)),)
 
     score: str | Score = network_option("score")
     equivalent_sample_size: float = network_option("equivalent_sample_size")
@@ -81,12 +80,6 @@ class GGSL(StructureLearner):
     time_limit: float | None = network_option("time_limit")
     start: str | None = option("start")
     random_state: int = option("random_state")
-
-    def _problems(self) -> Iterator[Note]:
-        """Yield all problems of the options."""
-        yield from super()._problems()
-        if self.start is not None:
-            yield from self._without_effect(["random_state"], " beside ", Use("start", self.start))
 
     def _learn(self, fit: Fit) -> PDAG:
         run = Run(self, fit.engine, fit.constraints or None)

@@ -27,7 +27,7 @@ from f2sl.learners.local.base import LocalLearner, Neighborhoods, apply_constrai
 from f2sl.learners.local.separating_sets import named_sets
 from f2sl.learners.registries import LOCAL
 from f2sl.learners.skeleton import Skeleton, constrained, join, weighted_dag
-from f2sl.stats.choose import check_choice, kind_of_engine, make_score, make_test
+from f2sl.stats.choose import WITHOUT_PRIOR, check_choice, kind_of_engine, make_score, make_test
 from f2sl.stats.scores.base import Score
 from f2sl.stats.tests.base import CITest
 
@@ -76,6 +76,8 @@ class ByScore(Estimator):
     >>> f2sl.LocalToGlobal(local=f2sl.FCBF(), orient=f2sl.ByScore(score="bic")).orient
     ByScore(score='bic')
     """
+
+    _ignores = WITHOUT_PRIOR
 
     score: str | Score = option("score", check=check_choice)
     equivalent_sample_size: float = option("equivalent_sample_size")
@@ -276,7 +278,7 @@ class LocalToGlobal(StructureLearner):
         if isinstance(self.orient, ByTests | ByScore):
             yield from self.orient._problems()
         yield from wrong
-        if not wrong:
+        if all(note.kind == "no-effect" for note in wrong):
             yield from self._unused()
 
     def _unused(self) -> Iterator[Note]:

@@ -40,7 +40,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from f2sl._notes import Note
-from f2sl._owners import refuse_unknown
+from f2sl._registry import refuse_unknown
 from f2sl.data.column import CONTINUOUS, DISCRETE
 from f2sl.errors import GraphError, unknown_name
 from f2sl.graph import DAG

@@ -166,7 +166,7 @@ def measure_unit(measure: str | Measure) -> str:
     """
     if isinstance(measure, Measure):
         return measure.unit
-    return "strength" if measure == AUTO else str(MEASURES[measure].fact("unit", "strength"))
+    return "strength" if measure == AUTO else str(MEASURES.load(measure).unit)
 
 
 def _made(option: str, value: Any, engine: Engine, **options: Any) -> Any:
@@ -179,18 +179,23 @@ def _made(option: str, value: Any, engine: Engine, **options: Any) -> Any:
     return check_choice(option, made(**{name: given for name, given in options.items() if name in taken}))
 
 
-def has_option(option: str, value: Any, name: str) -> bool:
-    """Return whether what an option stands for has an option of that name which is not its own already.
+def lacks_prior(score: Any) -> bool:
+    """Return whether a score has no prior whose weight a learner can set; an object has its own.
 
     Examples
     --------
-    >>> [has_option("score", score, "equivalent_sample_size") for score in ("auto", "bds", "bic")]
-    [True, True, False]
+    >>> [lacks_prior(score) for score in ("auto", "bds", "bic")]
+    [False, False, True]
     """
-    if not isinstance(value, str):
-        return False
-    registry = REGISTRIES[option]
-    return value not in registry or name in _parameters(registry.load(value))
+    if not isinstance(score, str):
+        return True
+    return score in SCORES and "equivalent_sample_size" not in _parameters(SCORES.load(score))
+
+
+WITHOUT_PRIOR: tuple[tuple[str, Any, tuple[str, ...]], ...] = (
+    ("score", lacks_prior, ("equivalent_sample_size",)),
+)
+"""Options that have no effect beside a score without a prior; a field of learners with scores."""
 
 
 @cache

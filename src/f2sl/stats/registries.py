@@ -21,7 +21,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from f2sl._registry import Registry
-from f2sl.data.column import CONTINUOUS, DISCRETE, MIXED, wrong_kinds
+from f2sl.data.column import wrong_kinds
 
 Base = TypeVar("Base")
 
@@ -95,43 +95,18 @@ cg-bic    mixed:ConditionalGaussianBIC  kinds=mixed  Andrews, Ramsey and Cooper 
 )
 
 MEASURES = Registry("measure", "f2sl.stats.measures.base:Measure")
-MEASURES.add(
-    "su",
-    "f2sl.stats.measures.pairs:SU",
-    "symmetrical uncertainty",
-    "Press and others 1988",
-    kinds=(DISCRETE,),
-    unit="SU",
-)
-MEASURES.add(
-    "r2",
-    "f2sl.stats.measures.pairs:R2",
-    "squared correlation",
-    "Pearson 1896",
-    kinds=(CONTINUOUS,),
-    unit="r^2",
-)
-MEASURES.add(
-    "correlation",
-    "f2sl.stats.measures.pairs:Correlation",
-    "correlation without its sign",
-    "Pearson 1896",
-    kinds=(CONTINUOUS,),
-    unit="|r|",
-)
-MEASURES.add(
-    "information",
-    "f2sl.stats.measures.pairs:Explained",
-    "1 - exp(-2 MI), which is r^2 of two continuous variables",
-    "Joe 1989",
-    kinds=(DISCRETE, CONTINUOUS, MIXED),
-    unit="1 - exp(-2 MI)",
-)
-MEASURES.add(
-    "mi",
-    "f2sl.stats.measures.pairs:MI",
-    "mutual information in nats",
-    "Shannon 1948",
-    kinds=(DISCRETE, CONTINUOUS, MIXED),
-    unit="MI in nats",
+MEASURES.add_all(
+    "f2sl.stats.measures",
+    """
+su           pairs:SU           kinds=discrete  Press and others 1988
+    symmetrical uncertainty
+r2           pairs:R2           kinds=continuous  Pearson 1896
+    squared correlation
+correlation  pairs:Correlation  kinds=continuous  Pearson 1896
+    correlation without its sign
+information  pairs:Explained    kinds=discrete,continuous,mixed  Joe 1989
+    1 - exp(-2 MI), which is r^2 of two continuous variables
+mi           pairs:MI           kinds=discrete,continuous,mixed  Shannon 1948
+    mutual information in nats
+""",
 )

@@ -16,12 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from f2sl.data.asked import Reading
 from f2sl.data.column import positions_of
 from f2sl.data.dask.runtime import Cluster, Held
 from f2sl.data.dask.table import DaskTable
 from f2sl.data.formats import DataFile
-from f2sl.data.names import column_names
+from f2sl.data.names import Reading, column_names
 from f2sl.data.reading import (
     ColumnsToRead,
     Prepared,

@@ -36,7 +36,7 @@ from f2sl.data.formats.base import (
     suffix_of,
 )
 from f2sl.data.formats.by_arrow import Arrow, JSONLines, Parquet, like_json_lines
-from f2sl.data.formats.programs import SAS, SPSS, SASTransport, Stata, Workbook
+from f2sl.data.formats.programs import PROGRAMS, Workbook
 from f2sl.data.formats.text import Text
 from f2sl.data.values import TextOptions
 from f2sl.errors import DataError, FileError, OptionError
@@ -59,17 +59,7 @@ __all__ = [
 
 TEXT = Text()
 JSON_LINES = JSONLines()
-FORMATS: list[TableFormat] = [
-    TEXT,
-    Parquet(),
-    Arrow(),
-    JSON_LINES,
-    Workbook(TEXT),
-    Stata(),
-    SPSS(),
-    SAS(),
-    SASTransport(),
-]
+FORMATS: list[TableFormat] = [TEXT, Parquet(), Arrow(), JSON_LINES, Workbook(TEXT), *PROGRAMS]
 """All formats; a file with neither known first bytes nor a known suffix is JSON lines, or text."""
 
 UNSUPPORTED = {
@@ -144,7 +134,8 @@ def look_at(location: Path, how: TextOptions) -> DataFile:
     if chosen is TEXT and b"\x00" in start and not of_two_bytes:
         others = ", ".join(one.name for one in FORMATS if one is not TEXT)
         raise FileError(f"{location}: neither text nor any of {others}")
-    return DataFile(location, chosen, packing, chosen.look_at(location, start, how))
+    layout = chosen.look_at(location, start, how)
+    return layout if isinstance(layout, DataFile) else DataFile(location, chosen, packing, layout)
 
 
 def _known(suffix: str) -> str:

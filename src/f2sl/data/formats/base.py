@@ -114,7 +114,7 @@ class TableFormat:
         raise NotImplementedError
 
     def look_at(self, location: Path, start: bytes, how: TextOptions) -> Any:
-        """Detect the `layout` of a file from its first bytes."""
+        """Detect the `layout` of a file from its first bytes, or return another file to read in its place."""
         return None
 
     def schema(self, file: DataFile) -> pa.Schema:

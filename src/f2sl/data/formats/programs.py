@@ -12,21 +12,20 @@ import datetime
 import io
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from f2sl.data.formats.base import ZIP, Batches, DataFile, Result, TableFormat, first_line
+from f2sl.data.formats.base import ZIP, DataFile, TableFormat, first_line
 from f2sl.data.values import TextOptions
 from f2sl.errors import DataError, FileError
 
 
 @dataclass(frozen=True)
 class AsText(DataFile):
-    """Sheet of a workbook, as text."""
+    """Sheet of a workbook, which is read as text from here on."""
 
     text: bytes = b""
 
@@ -34,9 +33,13 @@ class AsText(DataFile):
         """Open the text for reading."""
         return io.BytesIO(self.text)
 
+    def size(self, most: int = 1 << 62) -> int:
+        """Return the number of bytes of the text."""
+        return len(self.text)
+
 
 class Workbook(TableFormat):
-    """First sheet of a workbook; `text` is the format that reads its cells."""
+    """First sheet of a workbook; `text` is the format that reads its cells, as those of a file of its own."""
 
     name = "workbook"
     suffixes = (".xlsx", ".xls", ".xlsb", ".xlsm", ".ods")
@@ -50,25 +53,6 @@ class Workbook(TableFormat):
         text = _sheet(location)
         layout = self._text.look_at(location, text, TextOptions(",", how.header, na=how.na))
         return AsText(location, self._text, None, layout, text)
-
-    def read(self, file: DataFile) -> pa.Table:
-        """Read the sheet into memory."""
-        return self._text.read(file.layout)
-
-    def schema(self, file: DataFile) -> pa.Schema:
-        """Return the names and types of the columns."""
-        return self._text.schema(file.layout)
-
-    def batches(self, file: DataFile, names: Sequence[str], rows: int) -> Batches:
-        """Yield some columns."""
-        return self._text.batches(file.layout, names, rows)
-
-    def scan(
-        self, file: DataFile, names: Sequence[str], rows: int, read: Callable[[Batches], Result]
-    ) -> tuple[DataFile, Result]:
-        """Pass all rows to `read`."""
-        layout, found = self._text.scan(file.layout, names, rows, read)
-        return DataFile(file.location, self, None, layout), found
 
 
 def _sheet(location: Path) -> bytes:
@@ -98,9 +82,12 @@ def _cell(value: Any) -> str:
 
 
 class Statistics(TableFormat):
-    """Base of these formats; `reader` is pyreadstat's function for one."""
+    """Format of a statistics program; `reader` is pyreadstat's function for it."""
 
-    reader = ""
+    def __init__(
+        self, name: str, suffixes: tuple[str, ...], reader: str, first_bytes: tuple[bytes, ...] = ()
+    ) -> None:
+        self.name, self.suffixes, self.reader, self.first_bytes = name, suffixes, reader, first_bytes
 
     def read(self, file: DataFile) -> pa.Table:
         """Read a whole file into memory."""
@@ -123,35 +110,9 @@ class Statistics(TableFormat):
             raise FileError(f"{file.location}: not a valid {self.name} file ({first_line(error)})") from None
 
 
-class Stata(Statistics):
-    """Stata."""
-
-    name = "Stata"
-    suffixes = (".dta",)
-    reader = "read_dta"
-
-
-class SPSS(Statistics):
-    """SPSS."""
-
-    name = "SPSS"
-    suffixes = (".sav", ".zsav")
-    first_bytes = (b"$FL2", b"$FL3")
-    reader = "read_sav"
-
-
-class SAS(Statistics):
-    """SAS data sets."""
-
-    name = "SAS"
-    suffixes = (".sas7bdat",)
-    reader = "read_sas7bdat"
-
-
-class SASTransport(Statistics):
-    """SAS transport files."""
-
-    name = "SAS transport"
-    suffixes = (".xpt", ".xport")
-    first_bytes = (b"HEADER RECORD*******LIB",)
-    reader = "read_xport"
+PROGRAMS = (
+    Statistics("Stata", (".dta",), "read_dta"),
+    Statistics("SPSS", (".sav", ".zsav"), "read_sav", (b"$FL2", b"$FL3")),
+    Statistics("SAS", (".sas7bdat",), "read_sas7bdat"),
+    Statistics("SAS transport", (".xpt", ".xport"), "read_xport", (b"HEADER RECORD*******LIB",)),
+)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,9 @@ from f2sl.data.memory import _kernels
 from f2sl.data.memory.runs import find_runs
 from f2sl.data.tiles import BY_CODES, BY_PLANES, BY_TABLES, Piece, Triangle, pairs_of, plane_columns
 
+if TYPE_CHECKING:
+    from f2sl.data.memory.table import MemoryTable
+
 MOST_PLANES = 64
 """Variables with more states have no bit planes: they would take more memory than they save time."""
 
@@ -54,6 +57,8 @@ CODE_CELL = 0.5
 SHARE_UNTIL_DECIDED = 0.25
 """Share of the cells that a test counts on average until it is decided, if it sees the planes."""
 
+SERIAL = 1 << 16
+"""Codes of the largest table that is packed before a thread has started."""
 CELLS_PER_PIECE = 1 << 20
 LEAST_CELLS, LEAST_WORDS = 4096.0, float(1 << 19)
 """Smallest piece of a batch, in cells or, where these are counted from bit planes, in words of these."""
@@ -85,11 +90,12 @@ class MemoryEngine(CountingEngine):
     """
 
     def __init__(
-        self, table: CodedRows, n_jobs: int | None = None, most_full_cells: int | None = None
+        self, table: MemoryTable | CodedRows, n_jobs: int | None = None, most_full_cells: int | None = None
     ) -> None:
         self._codes = table.codes
-        self.n_rows = table.n_rows
+        self.n_rows = int(table.codes.shape[1])
         self.cardinalities: Integers = table.cardinalities
+        self._widest = int(table.cardinalities.max(initial=1))
         self._most_full_cells = self.n_rows if most_full_cells is None else most_full_cells
         self.threads = Threads(n_jobs)
         has_planes = self.cardinalities <= MOST_PLANES
@@ -100,7 +106,8 @@ class MemoryEngine(CountingEngine):
         self._planes = np.zeros((int(starts[-1]), self._n_words), np.uint64)
         self.margins = np.zeros(int(self.margin_start[-1]), np.int64)
         n = len(self.cardinalities)
-        step = max(1, -(-n // (4 * self.threads.n_threads)))
+        small = self._codes.size <= SERIAL
+        step = max(1, n if small else -(-n // (4 * self.threads.n_threads)))
 
         def fill(first: int) -> None:
             part = slice(first, first + step)
@@ -113,7 +120,7 @@ class MemoryEngine(CountingEngine):
                 self.margins,
             )
 
-        for _ in self.threads.map(fill, range(0, n, step)):
+        for _ in (map if small else self.threads.map)(fill, range(0, n, step)):
             pass
         if self.presence.any:
             self._add_presence()
@@ -201,7 +208,7 @@ class MemoryEngine(CountingEngine):
         By planes only a `share` of the cells is counted, on average.
         """
         cells = queries.table_sizes(self.presence.cardinalities)
-        widest = self._widest
+        widest: Any = self._widest
         if widest > min(MOST_PLANES, LARGEST_REFINING // self.n_rows):  # not all queries need be alike
             widest = np.maximum.reduceat(self.presence.cardinalities[queries.variables], queries.start[:-1])
         by_planes, by_codes = self._costs(queries, cells)
@@ -217,11 +224,6 @@ class MemoryEngine(CountingEngine):
         sizes = np.diff(queries.start)
         by_codes = self.n_rows * (CODE_ROW + CODE_ROW_AND_VARIABLE * sizes) + CODE_CELL * cells
         return np.array([cells * (PLANE_WORD * self._n_words + PLANE_CELL), by_codes])
-
-    @cached_property
-    def _widest(self) -> Any:
-        """Largest number of states."""
-        return self.presence.cardinalities.max(initial=1)
 
     def evaluate(self, queries: Queries, formula: TableFormula, width: int = 1) -> Floats:
         """Count the tables of `queries` and apply `formula`, in pieces over the threads."""
@@ -356,11 +358,13 @@ class MemoryEngine(CountingEngine):
         total, threads = triangle.work, self.threads.n_threads
         # The nanoseconds of a thread's piece of work.
         share = max(min(total / (32 * threads), MOST_WORK), min(LEAST_WORK, total / (2 * threads)), 1.0)
+        small = total <= LEAST_WORK
 
         def search(piece: Piece) -> tuple[float, FoundPairs]:
             return piece.work, self.search_tiles(formula, triangle.order, piece.tiles, piece.method)
 
-        for work, part in self.threads.map(search, triangle.pieces(share)):
+        run = map if small else self.threads.map
+        for work, part in run(search, triangle.pieces(total if small else share)):
             advance(work / total)
             yield part
 

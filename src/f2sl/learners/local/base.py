@@ -28,7 +28,7 @@ from f2sl.knowledge import Knowledge
 from f2sl.learners.local.lockstep import Search, answer_all, knowing, together
 from f2sl.learners.local.subset_search import only_shown_spouses
 from f2sl.stats.answers import IndependenceTest
-from f2sl.stats.choose import make_test, resolve_auto
+from f2sl.stats.choose import WITHOUT_PRIOR, make_test, resolve_auto
 
 
 @dataclass(frozen=True)
@@ -187,6 +187,7 @@ class LocalLearner(Estimator):
     _takes: ClassVar[tuple[str, ...]] = ("discrete", "continuous", "mixed")
     _requires: ClassVar[tuple[tuple[str, str], ...]] = (("learn_one", "search"), ("learn_all", "search"))
     """Methods that a learner must have, each or the one in its place."""
+    _ignores = WITHOUT_PRIOR
     finds_blankets: ClassVar[bool] = False
     """True if the sets are Markov blankets, which may contain variables without an edge to the target."""
 
