@@ -461,7 +461,7 @@ def test_an_interrupt_that_a_callback_lost_is_raised_again(capsys):
 @posix_only
 @pytest.mark.usefixtures("heeding_interrupts")
 def test_an_interrupt_after_the_writing_says_what_was_written(tmp_path, capsys, monkeypatch):
-    import f2sl.cli.example as module
+    import f2sl.cli.samples as module
 
     save = module.save_bytes
 

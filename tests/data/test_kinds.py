@@ -15,9 +15,9 @@ import f2sl
 from f2sl import check, open_table
 from f2sl.data.check import check_learnable
 from f2sl.data.engines import open_engine
-from f2sl.data.memory.table import MemoryTable
 from f2sl.data.open import open_for
 from f2sl.data.stream import StreamTable
+from tables import table_of_numbers
 
 FRAME = pd.DataFrame({"b": [0.5, -1.25, 3.0], "a": [7, 5, 7]})
 NUMBERS = pd.DataFrame({"b": [0.5, -1.25, 3.0], "a": [7.5, 5, 7]})
@@ -125,9 +125,8 @@ class TestRefusals:
         refused(lambda: f2sl.learn(data, "tc", kinds={"a": "discrete"}), "column 'a' is discrete, but TC")
 
     def test_a_table_made_by_hand(self):
-        refused(lambda: MemoryTable.of_numbers(("a",), np.array([[np.nan, 1.0]])), "'a'", "not finite")
-        refused(lambda: MemoryTable.of_numbers(("a", "a"), np.zeros((2, 2))), "differ")
-        refused(lambda: MemoryTable.of_numbers(("a",), np.zeros((2, 2))), "1 names", "(2, 2)")
+        refused(lambda: table_of_numbers(("a",), np.array([[np.nan, 1.0]])), "'a'", "not finite")
+        refused(lambda: table_of_numbers(("a", "a"), np.zeros((2, 2))), "differ")
 
 
 class TestKinds:

@@ -3,8 +3,8 @@
 import numpy as np
 
 from f2sl import DAG, FisherZ
-from f2sl.data.memory.table import MemoryTable
 from f2sl.data.moments import Moments
+from tables import table_of_numbers
 
 NEARLY_ALL_THERE_IS = 10**16
 """As many rows as make a test of correlations as good as an oracle."""
@@ -12,7 +12,7 @@ NEARLY_ALL_THERE_IS = 10**16
 
 def numeric(values):
     """Make a table, one row of `values` for each variable, names in the order of the rows."""
-    return MemoryTable.of_numbers(tuple(f"v{i:04d}" for i in range(len(values))), np.asarray(values, float))
+    return table_of_numbers(tuple(f"v{i:04d}" for i in range(len(values))), np.asarray(values, float))
 
 
 def moments(values, n_jobs=1):

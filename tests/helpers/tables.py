@@ -3,8 +3,21 @@
 import numpy as np
 import pandas as pd
 
+from f2sl.data.column import Column
 from f2sl.data.memory.engine import MemoryEngine
 from f2sl.data.memory.table import MemoryTable
+
+
+def table_of_codes(names, states, codes, notes=()):
+    codes = np.asarray(codes)
+    columns = tuple(Column(name, "discrete", labels) for name, labels in zip(names, states, strict=True))
+    return MemoryTable(columns, codes, np.empty((0, codes.shape[1])), notes)
+
+
+def table_of_numbers(names, numbers):
+    numbers = np.asarray(numbers, np.float64)
+    columns = tuple(Column(name, "continuous") for name in names)
+    return MemoryTable(columns, np.empty((0, numbers.shape[1]), np.uint8), numbers)
 
 
 def make_table(codes, cardinalities=None):
@@ -13,7 +26,7 @@ def make_table(codes, cardinalities=None):
     if cardinalities is None:
         cardinalities = codes.max(axis=1) + 1
     names = tuple(f"v{i:04d}" for i in range(len(codes)))
-    return MemoryTable.of_codes(names, tuple(tuple(range(int(k))) for k in cardinalities), codes)
+    return table_of_codes(names, tuple(tuple(range(int(k))) for k in cardinalities), codes)
 
 
 def make_engine(codes, cardinalities=None, n_jobs=1):
@@ -56,7 +69,7 @@ def related_numbers(random_state, n_rows=200, n_variables=5):
         rows.append(rows[rng.integers(len(rows))] + rng.normal(size=n_rows))
     scales = 10.0 ** rng.integers(-4, 5, n_variables)
     names = tuple(f"v{i}" for i in range(n_variables))
-    return MemoryTable.of_numbers(names, np.stack(rows) * scales[:, None] + 3.0)
+    return table_of_numbers(names, np.stack(rows) * scales[:, None] + 3.0)
 
 
 def collider(rows: int = 2000, random_state: int = 0) -> pd.DataFrame:

@@ -15,8 +15,8 @@ import f2sl
 from cli_process import f2sl as command
 from cli_process import learned, write_csv
 from f2sl import DataError, OptionError
-from f2sl.data.memory.table import MemoryTable
 from gaussian_tools import sampled, small_dag
+from tables import table_of_numbers
 
 BOTH_KINDS = [
     f2sl.F2SLc,
@@ -247,7 +247,7 @@ class TestBadInput:
         ("column", "told"), [([1.0, 1.0], "the same number"), ([0.0, 1e150], "another unit")]
     )
     def test_tables_made_by_hand_are_checked_too(self, column, told):
-        table = MemoryTable.of_numbers(("a", "b"), [[0.5, 0.7], column])
+        table = table_of_numbers(("a", "b"), [[0.5, 0.7], column])
         with pytest.raises(DataError, match=f"'b'.*{told}"):
             f2sl.F2SLc().fit(table)
 

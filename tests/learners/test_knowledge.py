@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import f2sl
 from f2sl import Knowledge
 from f2sl.constraints import Constraints
-from f2sl.data.memory.table import MemoryTable
 from f2sl.learners import gsbn, local_to_global, pc_stable
 from f2sl.learners.local import base
 from f2sl.learners.local.growing import Grower
@@ -25,7 +24,7 @@ from f2sl.stats.choose import make_set_scores
 from marks import compiled_only, few_examples
 from mixed_tools import drawn_missing, mixed_columns, mixed_table
 from oracle import nearness, of_graph
-from tables import make_engine, related_codes, related_numbers
+from tables import make_engine, related_codes, related_numbers, table_of_codes
 
 N = 5
 NAMES = [f"v{i}" for i in range(N)]
@@ -66,7 +65,7 @@ def table_of(codes):
     """Make a table of codes, one row for each of v0, v1, v2, ..."""
     codes = np.asarray(codes)
     names = tuple(f"v{i}" for i in range(len(codes)))
-    return MemoryTable.of_codes(names, tuple(tuple(range(k + 1)) for k in codes.max(axis=1)), codes)
+    return table_of_codes(names, tuple(tuple(range(k + 1)) for k in codes.max(axis=1)), codes)
 
 
 def table_for(learner, random_state):

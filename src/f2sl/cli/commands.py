@@ -11,6 +11,10 @@ from f2sl._registry import Registry
 COMMANDS = Registry("command")
 """The commands in the order of the help, each a function of that name."""
 
+_FILES = {"pc": "one_target", "mb": "one_target", "predict": "query"}
+_FILES |= dict.fromkeys(("example", "networks", "sample"), "samples")
+"""Files of the commands that share one; each of the others has a file of its name."""
+
 for _name, _summary in {
     "learn": "Learn a graph from a table.",
     "bootstrap": "Measure the confidence of each edge by resampling.",
@@ -28,8 +32,7 @@ for _name, _summary in {
     "networks": "List the bundled networks.",
     "sample": "Draw a table from a network.",
 }.items():
-    _file = "one_target" if _name in ("pc", "mb") else _name
-    COMMANDS.add(_name, f"f2sl.cli.{_file}:{_name}", _summary)
+    COMMANDS.add(_name, f"f2sl.cli.{_FILES.get(_name, _name)}:{_name}", _summary)
 
 PACKAGES = {"reproduce": "f2sl-paper", "report": "f2sl-paper"}
 """Commands that other packages add, and the package to install for each."""

@@ -187,7 +187,8 @@ class StreamTable(BlockTable):
 
         Examples
         --------
-        >>> table = MemoryTable.of_numbers(("b", "a"), [[0.5, 1.5], [2.0, 0.1]])
+        >>> from f2sl import open_table
+        >>> table = open_table({"b": [0.5, 1.5], "a": [2.0, 0.1]})
         >>> streamed = StreamTable.of_table(table, rows_per_block=1).in_name_order()
         >>> streamed.all_numbers().tolist()
         [[2.0, 0.1], [0.5, 1.5]]

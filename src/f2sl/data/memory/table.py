@@ -48,11 +48,12 @@ class MemoryTable(Table):
 
     Examples
     --------
-    >>> table = MemoryTable.of_codes(("b", "a"), (("no", "yes"), (0, 1, 2)), np.array([[0, 1], [2, 0]]))
+    >>> columns = Column("b", DISCRETE, ("no", "yes")), Column("a", CONTINUOUS)
+    >>> table = MemoryTable(columns, np.array([[0, 1]]), np.array([[0.5, 2.5]]))
     >>> table
-    Table(2 discrete columns, 2 rows, in memory)
+    Table(1 discrete and 1 continuous columns, 2 rows, in memory)
     >>> table.cardinalities.tolist()
-    [2, 3]
+    [2, 0]
     >>> table.in_name_order().names
     ('a', 'b')
     """
@@ -62,45 +63,6 @@ class MemoryTable(Table):
     numbers: Floats
     notes: tuple[Note, ...] = ()
     transform: str = AUTO
-
-    @classmethod
-    def of_codes(
-        cls,
-        names: Sequence[str],
-        states: Sequence[tuple[object, ...]],
-        codes: npt.ArrayLike,
-        notes: tuple[Note, ...] = (),
-    ) -> MemoryTable:
-        """Return a discrete table from codes, one row for each column."""
-        found = np.asarray(codes)
-        if found.ndim != 2 or len(names) != found.shape[0] or len(states) != found.shape[0]:
-            raise DataError(
-                f"a table needs one row of codes for each variable: got {len(names)} names, "
-                f"{len(states)} lists of states and codes of shape {found.shape}"
-            )
-        columns = tuple(Column(name, DISCRETE, labels) for name, labels in zip(names, states, strict=True))
-        return cls(columns, found, np.empty((0, found.shape[1])), notes)
-
-    @classmethod
-    def of_numbers(
-        cls, names: Sequence[str], numbers: npt.ArrayLike, notes: tuple[Note, ...] = ()
-    ) -> MemoryTable:
-        """Return a continuous table, one row for each column.
-
-        Examples
-        --------
-        >>> table = MemoryTable.of_numbers(("b", "a"), [[0.5, 1.5], [2.0, 0.1]])
-        >>> table.in_name_order().numbers.tolist()
-        [[2.0, 0.1], [0.5, 1.5]]
-        """
-        found = np.asarray(numbers, dtype=np.float64)
-        if found.ndim != 2 or len(names) != found.shape[0]:
-            raise DataError(
-                f"a table needs one row of values for each variable: got {len(names)} names "
-                f"and values of shape {found.shape}"
-            )
-        columns = tuple(Column(name, CONTINUOUS) for name in names)
-        return cls(columns, np.empty((0, found.shape[1]), np.uint8), found, notes)
 
     def __post_init__(self) -> None:
         codes = np.asarray(self.codes)

@@ -13,8 +13,8 @@ answers questions about both, by sums over rows that are exact and add up over b
 * `embedded`: the same, with further columns of the numbers whose relations are curved (`basis.py`).
 
 With missing values each answer uses the samples that have all variables of its question. A variable v of a
-query may then be given as v + n_variables, its *presence*, which only limits the samples. `columns` computes
-the sums for correlations separately for each question, and only `embedded` uses all samples.
+query may then be given as v + n_variables, its *presence*, which only limits the samples. `columns_of_sets`
+computes the sums for correlations separately for each question, and only `embedded` uses all samples.
 """
 
 from __future__ import annotations
@@ -397,27 +397,16 @@ class MixedEngine:
             lambda part: formula(self._sums(part)),
         )
 
-    def columns(self, queries: Queries, formula: Callable[[Groups], Floats]) -> Floats:
-        """Sum up the numbers of each query and the indicators of all states in it, and apply `formula`.
-
-        The formula gets one group for each query. Its `numbers` are the members of each query, given by their
-        numbers of states, 0 for a number.
-        """
-        own = queries.variables < self.n_variables
-        variables = queries.variables % self.n_variables
-        widths = np.where(own, np.maximum(self.cardinalities[variables], 1), 0)
-        return self._in_pieces(
-            queries,
-            _width(_of_queries(np.add, widths, queries)),
-            lambda part: formula(self._column_sums(part)),
-        )
-
     def columns_of_sets(self, sets: Integers) -> Groups:
-        """Sum up the columns of each set, one a row, as `columns` does."""
+        """Sum up the numbers and the indicators of all states of each set of variables, one a row.
+
+        There is one group for each set. Its `numbers` are the members of the set, given by their numbers of
+        states, 0 for a number.
+        """
         queries = Queries.of_matrix(sets)
         sizes = self.cardinalities[queries.variables]
         lengths = _width(_of_queries(np.add, np.maximum(sizes, 1), queries))
-        sums = self._in_pieces(queries, lengths, lambda part: self._column_sums(part, alone=True).sums)
+        sums = self._in_pieces(queries, lengths, self._column_sums)
         first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         return Groups(sums, first, np.ones(len(sets), np.int64), Queries(sizes, queries.start))
 
@@ -484,21 +473,15 @@ class MixedEngine:
         owner = np.repeat(np.arange(len(queries)), np.diff(states.start))
         np.multiply.at(sizes, owner, self.cardinalities[states.variables])
         first = np.concatenate([[0], np.cumsum(sizes * _width(np.diff(of_numbers.start)))])
-        sums = self._available(block_sums.summed, _kernels.sums_of_parts, queries, own, first)
+        sums = self._available(queries, own, first)
         return Groups(sums, first, sizes, Queries(self.position[of_numbers.variables], of_numbers.start))
 
-    def _column_sums(self, queries: Queries, alone: bool = False) -> Groups:
-        """Sum up columns; `alone` if nothing else will be asked about the same samples."""
-        own = _kept(queries, queries.variables < self.n_variables)
-        sizes = self.cardinalities[own.variables]
-        widths = _of_queries(np.add, np.maximum(sizes, 1), own)
+    def _column_sums(self, queries: Queries) -> Integers:
+        """Sum up the columns of each set of variables."""
+        widths = _of_queries(np.add, np.maximum(self.cardinalities[queries.variables], 1), queries)
         first = np.concatenate([[0], np.cumsum(_width(widths))]).astype(np.int64)
-        if alone and self._whole_columns is not None:
-            summed = partial(block_sums.summed_columns, whole=self._whole_columns)
-            sums = self._summed(summed, queries, first)
-        else:
-            sums = self._available(block_sums.summed_columns, _kernels.columns_of_parts, queries, own, first)
-        return Groups(sums, first, np.ones(len(queries), np.int64), Queries(sizes, own.start))
+        whole = block_sums.UNKNOWN if self._whole_columns is None else self._whole_columns
+        return self._summed(partial(block_sums.summed_columns, whole=whole), queries, first)
 
     @cached_property
     def _whole_columns(self) -> block_sums.Whole | None:
@@ -510,17 +493,10 @@ class MixedEngine:
         sums, products = self._table.add_up(partial(block_sums.whole_columns, *how))
         return sums, products
 
-    def _available(
-        self,
-        summed: block_sums.Summing,
-        of_parts: Callable[..., None],
-        queries: Queries,
-        own: Queries,
-        first: Integers,
-    ) -> Integers:
+    def _available(self, queries: Queries, own: Queries, first: Integers) -> Integers:
         """Sum all samples of each query or, with missing values, those of its host; see `SharedSums`."""
         if not self.any_missing:
-            return self._summed(summed, queries, first)
+            return self._summed(block_sums.summed, queries, first)
         hosts, have = self._shared.hosts(queries)
         sums, lengths = np.empty(int(first[-1]), np.int64), np.diff(first)
         for some in (have, ~have):
@@ -531,9 +507,10 @@ class MixedEngine:
                 members = own.where(some)
                 found = np.empty(int(begin[-1]), np.int64)
                 parts = self._shared.parts(hosts[some], members, self._sums_of_hosts)
-                of_parts(*parts, self.is_number[members.variables], members.start, begin, found)
+                numeric = self.is_number[members.variables]
+                _kernels.sums_of_parts(*parts, numeric, members.start, begin, found)
             else:
-                found = self._summed(summed, queries.where(some), begin)
+                found = self._summed(block_sums.summed, queries.where(some), begin)
             sums[np.repeat(some, lengths)] = found
         return sums
 
