@@ -135,7 +135,7 @@ def learn(data: Any, algorithm: str = "f2sl-h", **options: Any) -> StructureLear
     >>> import f2sl
     >>> model = f2sl.learn(f2sl.load_example("asia"))
     >>> model.graph_
-    PDAG(8 nodes, 5 directed and 3 undirected edges)
+    PDAG(8 nodes, 5 directed (3 weakly decided) and 3 undirected edges)
     >>> model.graph_.parents("either")
     ['lung', 'tub']
     >>> f2sl.learn(f2sl.load_example("asia"), "f2sl-s", score="bic").graph_.n_edges
