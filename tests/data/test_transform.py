@@ -138,16 +138,6 @@ def test_a_few_bent_columns_that_explain_each_other_become_scores():
     assert sum({a, b} <= bent.keys() for a, b in edges) >= 2
 
 
-def test_an_outlier_with_a_state_of_its_own_is_not_explained_by_it():
-    """Such a state explains the one value that decides the sums of values, and nothing of the others."""
-    drawn = np.random.default_rng(2)
-    height = 170.0 + 10.0 * drawn.standard_normal(80)
-    mass = np.exp(0.03 * height + 0.3 * drawn.standard_normal(80))
-    mass[0] = 60.0 * mass.max()
-    sex = np.where(np.arange(80) == 0, "other", np.where(drawn.random(80) < 0.5, "f", "m"))
-    assert scored(f2sl.open_table({"height": height, "mass": mass, "sex": sex})) == ["mass"]
-
-
 def test_columns_with_two_values_are_as_before():
     drawn = np.random.default_rng(3)
     a = drawn.integers(0, 2, 500)

@@ -382,10 +382,7 @@ def _correlations(
     found = products[:-1, :-1] - np.outer(*sums) / n_rows
     for axis in (0, 1):
         variances = squares[axis][:-1] - sums[axis] ** 2 / n_rows
-        rare = np.arange(len(variances)) >= len(second if first is None or axis else first)
-        rare &= sums[axis] < 2.0  # a state of one row would explain that row's value, however far out
-        used = (variances > 0.0) & ~rare
-        weights = np.where(used, 1.0 / np.sqrt(np.where(used, variances, 1.0)), 0.0)
+        weights = np.where(variances > 0.0, 1.0 / np.sqrt(np.maximum(variances, 1e-300)), 0.0)
         found *= np.expand_dims(weights, 1 - axis)
     return np.asarray(found)
 
