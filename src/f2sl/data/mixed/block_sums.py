@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers, Mask
+from f2sl._deadline import checkpoint
 from f2sl.data.engines import Queries
 from f2sl.data.mixed import _kernels
 from f2sl.data.moments import Scaling
@@ -204,6 +205,7 @@ def whole_columns(scaling: Scaling, cardinalities: Integers, block: Block) -> Wh
     n = n_numbers + int(cardinalities.sum())
     sums, products = np.zeros((2, n)), np.zeros((3, n, n))
     for a in range(0, block.codes.shape[1], ROWS_AT_ONCE):
+        checkpoint()
         coarse, fine = scaling.halves(block.numbers[:, a : a + ROWS_AT_ONCE])
         low = np.concatenate([fine, _indicators(cardinalities, block.codes[:, a : a + ROWS_AT_ONCE])])
         sums[0, :n_numbers] += coarse.sum(axis=1)
