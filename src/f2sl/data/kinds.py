@@ -45,7 +45,7 @@ from f2sl._arrays import Integers
 from f2sl._constants import OTHER
 from f2sl._notes import Say
 from f2sl.data.column import MAX_STATES
-from f2sl.data.notes import FEWEST_ROWS
+from f2sl.data.notes import FEWEST_ROWS, LIKE_AN_IDENTIFIER
 from f2sl.data.values import RawColumn
 
 Kinds = str | Mapping[str, str]
@@ -165,9 +165,40 @@ def are_codes(columns: Iterable[tuple[int, int, int]]) -> bool:
     return all(0 <= low <= first for _, low, _ in many) and sum(n for n, *_ in many) >= SHARE_OF_CODES * upto
 
 
-_NAME_OF_ID = re.compile(
-    r"(^|[^a-z]|case|person|subject|patient|user|hh)(id|idcode|identifier|uuid|nr)$|[a-z]I[dD]$"
-)
+ID_WORDS = frozenset({"id", "ids", "idcode", "identifier", "uid", "uuid", "guid"})
+"""Words that begin or end the name of an identifier, whose values may repeat."""
+
+KEY_WORDS, NUMBER_WORDS = frozenset({"pid", "key", "idx", "row"}), frozenset({"no", "number", "num", "code"})
+"""Words that end the name of an identifier if nearly all integers differ; the latter also count things, so
+that all integers must have equally many digits, too. An index may be that of prices or the body's mass."""
+
+_WORD = re.compile(r"[^\W\d_]+")
+_CASE_CHANGE = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_JOINED_ID = re.compile(r"(case|person|subject|patient|user|hh)(id|idcode|identifier|uuid|nr)|nr")
+
+
+def name_of_id(name: str, nearly_different: bool = False, same_digits: bool = False) -> bool:
+    """Return whether a name is that of an identifier, given what is known of its values.
+
+    Names are split at digits, signs and changes of case.
+
+    Examples
+    --------
+    >>> [name_of_id(name) for name in ("caseid", "userId", "id_household", "PATIENT.ID", "Nr", "grid", "pid7")]
+    [True, True, True, True, True, False, False]
+    >>> name_of_id("PID", True), name_of_id("accountNumber", True, True), name_of_id("beds_num", True)
+    (True, True, False)
+    """
+    chunks = _WORD.findall(name)
+    if not chunks:
+        return False
+    first, last = _CASE_CHANGE.split(chunks[0])[0].lower(), _CASE_CHANGE.split(chunks[-1])[-1].lower()
+    whole = chunks[-1].lower()
+    if {first, last, whole} & ID_WORDS or _JOINED_ID.fullmatch(whole) or last == "nr":
+        return True
+    like_key = last in KEY_WORDS or name.strip().lower() == "index"
+    return nearly_different and (like_key or (same_digits and last in NUMBER_WORDS))
+
 
 REPEATS_BY_CHANCE = 10
 """Integers that differ in every row are measured if they spread so far that fewer pairs of rows than this
@@ -208,14 +239,16 @@ def identifies(name: str, column: RawColumn, n_rows: int, beside_numbers: bool =
     different = not very_many and len(values) == n
     if column.unit:
         return DIFFERENT if different else None
-    by_name = _NAME_OF_ID.search(name.lower() if name.isupper() else name) is not None
+    by_name = name_of_id(name)
     if column.form == "integers":
         spread = int(values[-1]) - int(values[0])
         if spread == n - 1 and (different or very_many):
             return COUNTS_ROWS
         if different and n * n >= 2 * REPEATS_BY_CHANCE * spread:
             return DIFFERENT
-        return BY_NAME if by_name and (very_many or len(values) > FEW) else None
+        nearly = not very_many and len(values) > LIKE_AN_IDENTIFIER * n
+        like_key = nearly and name_of_id(name, nearly, len(str(values[0])) == len(str(values[-1])))
+        return BY_NAME if like_key or (by_name and (very_many or len(values) > FEW)) else None
     if not column.declared and 2 * len(values) > n:
         return NAMES_ROWS
     if len(values) > (MANY_LABELS if beside_numbers else MOST_LABELS):
