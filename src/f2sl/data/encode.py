@@ -53,6 +53,7 @@ from f2sl.data.kinds import (
     balanced,
     few,
     frequent_labels,
+    has_groups,
     identifies,
     like_written_numbers,
     missing_codes,
@@ -70,6 +71,7 @@ from f2sl.data.names import (
     listing,
 )
 from f2sl.data.notes import describe_constant
+from f2sl.data.ordered import note_on_dependence
 from f2sl.data.values import (
     LAST_EXACT,
     RawColumn,
@@ -171,6 +173,7 @@ class Encoder:
         self._remarks: dict[Remark, list[str]] = defaultdict(list)
         self._alike: dict[Labels, list[str]] = {}
         self._cut: set[int] = set()
+        self._groups: list[int] = []
         self._action: dict[int, tuple[str, str]] = {}
         self._missing: dict[int, int] = {}
         self._range: dict[int, tuple[float, float]] = {}
@@ -294,6 +297,7 @@ class Encoder:
                 self._few_are_numbers = True
                 self.numbers, self._n_numbers = np.empty((0, self.n_kept)), 0
                 self._remarks.clear()
+                self._groups.clear()
                 for i in range(len(self.kinds)):
                     self.states[i] = ()
                     self.encode_column(i, keep)
@@ -357,6 +361,8 @@ class Encoder:
                     if column.unit == DAYS:
                         remedy += ("; their parts with ", DATE_PARTS)
                     self._leave_out(i, like + LIKE_ONE, "identifier", remedy)
+                    if has_groups(column, self.n_kept, like):
+                        self._groups.append(i)
                 return True
             kind, k, why = self._choose(name, column)
             if many_labels and may_choose and self._beside_numbers:
@@ -627,6 +633,10 @@ class Encoder:
             dropped = f"dropped {n_dropped} of {n_rows} rows with missing values"
             notes.append(Note("dropped-rows", dropped, dropped=n_dropped, rows=n_rows))
         notes += [note_on(remark, some, len(self.kinds)) for remark, some in self._remarks.items() if some]
+        if self._groups and self.kept:
+            groups = [names[i] for i in sorted(self._groups)]
+            several = f"several rows for each {' and for each '.join(map(repr, groups))}"
+            notes.append(note_on_dependence(several, groups))
         if self._names_are_values():
             like = f"the column names look like values, such as {names[self.kept[0]]!r}"
             advice = "; if there is no line of names, use "

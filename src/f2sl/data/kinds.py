@@ -46,7 +46,8 @@ from f2sl._constants import OTHER
 from f2sl._notes import Say
 from f2sl.data.column import MAX_STATES
 from f2sl.data.notes import FEWEST_ROWS, LIKE_AN_IDENTIFIER
-from f2sl.data.values import RawColumn
+from f2sl.data.ordered import FEWEST_GROUPS, GROUP_SIZE
+from f2sl.data.values import RawColumn, number_of
 
 Kinds = str | Mapping[str, str]
 
@@ -184,7 +185,7 @@ def name_of_id(name: str, nearly_different: bool = False, same_digits: bool = Fa
 
     Examples
     --------
-    >>> [name_of_id(name) for name in ("caseid", "userId", "id_household", "PATIENT.ID", "Nr", "grid", "pid7")]
+    >>> [name_of_id(name) for name in ("caseid", "userId", "id_household", "PATIENT.ID", "Nr", "grid", "pid")]
     [True, True, True, True, True, False, False]
     >>> name_of_id("PID", True), name_of_id("accountNumber", True, True), name_of_id("beds_num", True)
     (True, True, False)
@@ -256,6 +257,29 @@ def identifies(name: str, column: RawColumn, n_rows: int, beside_numbers: bool =
         if by_name or 2 * frequent[frequent >= ROWS_OF_LABEL].sum() < n:
             return BY_NAME if by_name else FEW_ROWS
     return None
+
+
+SINGLE_ROWS = 0.1
+"""Largest share of labels of groups that occur once, unless the name says that they identify something;
+people with the same name are no group."""
+
+
+def has_groups(column: RawColumn, n_rows: int, why: str) -> bool:
+    """Return whether an identifier, left out for a reason, tells groups of rows apart.
+
+    Examples
+    --------
+    >>> patients = RawColumn("integers", np.repeat(np.arange(40), np.arange(40)))
+    >>> has_groups(patients, 780, BY_NAME), has_groups(patients.rows(np.arange(60)), 60, COUNTS_ROWS)
+    (True, False)
+    """
+    values, counts = column.counted
+    if why not in (BY_NAME, FEW_ROWS) or column.only_ends or len(values) > MAX_STATES:
+        return False
+    enough = FEWEST_GROUPS <= len(values) <= (n_rows - column.n_missing) / GROUP_SIZE
+    if column.form == "labels":
+        enough &= sum(number_of(str(label)) is None for label in column.labels) > len(values) / 2
+    return enough and (why == BY_NAME or np.count_nonzero(counts == 1) <= SINGLE_ROWS * len(values))
 
 
 def balanced(column: RawColumn, n_rows: int) -> str | None:
