@@ -42,7 +42,7 @@ from f2sl.data.check import (
     size_problem,
 )
 from f2sl.data.column import CONTINUOUS, DISCRETE, MAX_STATES, Column, code_type
-from f2sl.data.dates import DAYS, DateReader, reader_of, written
+from f2sl.data.dates import DAYS, TIMES, DateReader, are_times, not_dates, reader_of, written
 from f2sl.data.frames import Source, open_source, rows_by_weight
 from f2sl.data.kinds import (
     AS_ONE,
@@ -51,6 +51,7 @@ from f2sl.data.kinds import (
     alike_but_for_case,
     are_codes,
     balanced,
+    exceptions,
     few,
     frequent_labels,
     has_groups,
@@ -354,7 +355,10 @@ class Encoder:
                 return False
             like = identifies(name, column, self.n_kept, self._beside_numbers) if may_choose else None
             if like is not None:
-                if column.form == "labels" and like_written_numbers(column.labels, self.n_kept):
+                what, words, shown = exceptions(column)
+                if words:
+                    self._leave_out(i, f"{what} but for {shown}", remedy=_to_missing(words))
+                elif column.form == "labels" and like_written_numbers(column.labels, self.n_kept):
                     self._leave_out(i, _written(column), remedy=(TO_NUMBERS,))
                 else:
                     remedy: Remark = ("; keep with ", KEEP)
@@ -396,6 +400,8 @@ class Encoder:
             if refused.reason == "many" and self._may_choose(name) and self.reading.missing != "drop":
                 self._leave_out(i, f"more than {MAX_STATES:,} labels{LIKE_ONE}", "identifier")
                 return True
+            if refused.reason == "no dates":  # the user wrote the name of the column, not that of a part
+                name = name.removesuffix(f".{self._parts[i]}")
             self.problems.add(refused.reason, name, refused.detail)
             self.kinds[i] = REFUSED
             self._action[i] = REFUSED, REASONS[refused.reason].short
@@ -440,6 +446,11 @@ class Encoder:
             occurring, _ = column.counted
             labels = [column.labels[position] for position in occurring.tolist()]
             reader = reader_of(replace(column, labels=tuple(labels)))
+            enough = len(labels) > FEW or asked == CONTINUOUS
+            if reader is None and not part and enough and are_times(labels):
+                reader = DateReader(TIMES)
+            if part and reader is None and labels:
+                raise Refused("no dates", listing([repr(label) for label in not_dates(labels)[1]]))
         if part and reader is None and column.n_missing < self.n_kept:
             raise Refused("no dates")
         self.readers[i] = reader = None if reader is None else replace(reader, part=part)
@@ -593,7 +604,10 @@ class Encoder:
             remarks[integers_read(kind, n)] += [name] * (n > 2)  # of two values, either way is the same
         if kind == DISCRETE and column.missing is not None and self.reading.missing == "state":
             remarks["missing-state", "missing values became a state"].append(name)
-        if column.form == "labels" and like_written_numbers(column.labels, self.n_kept):
+        what, words, shown = exceptions(column)
+        if words:
+            remarks["labels-like-numbers", f"{what} but for {shown}", *_to_missing(words)].append(name)
+        elif column.form == "labels" and like_written_numbers(column.labels, self.n_kept):
             like_numbers = f"{_written(column)}{TO_NUMBERS}, or leave out with "
             remarks["labels-like-numbers", like_numbers, DROP([name])].append(name)
         if i in self._range and not column.unit:
@@ -667,7 +681,8 @@ class Encoder:
             action, why = self._action.get(i, (DISCRETE, "integers with few values"))
             low, high = self._range.get(i, (0.0, 0.0))
             described = describe_values(self.states[i], low, high) if kind else ""
-            if kind == CONTINUOUS and (reader := self.readers[i]) and not reader.part:
+            reader = self.readers[i]
+            if kind == CONTINUOUS and reader and not reader.part and reader.form != TIMES:
                 described = f"{written(low)} to {written(high)}"
             columns.append(CheckedColumn(name, kind, described, self._missing.get(i, 0), action, why))
         for name in self.reading.drop:
@@ -694,6 +709,10 @@ def complete_rows(source: Source) -> Mask | None:
             if is_missing is not None:
                 incomplete |= is_missing
     return ~incomplete if incomplete.any() else None
+
+
+def _to_missing(words: list[str]) -> Remark:
+    return "; make these missing values with ", Use("na", words), ", or convert them"
 
 
 def _written(column: RawColumn) -> str:

@@ -45,6 +45,8 @@ from f2sl._arrays import Integers
 from f2sl._constants import OTHER
 from f2sl._notes import Say
 from f2sl.data.column import MAX_STATES
+from f2sl.data.dates import FEW_WORDS, SECONDS, not_dates
+from f2sl.data.names import listing
 from f2sl.data.notes import FEWEST_ROWS, LIKE_AN_IDENTIFIER
 from f2sl.data.ordered import FEWEST_GROUPS, GROUP_SIZE
 from f2sl.data.values import RawColumn, number_of
@@ -77,6 +79,41 @@ def like_written_numbers(labels: Sequence[object], n_rows: int) -> bool:
     return not few(len(labels), n_rows) and all(
         isinstance(label, str) and _WRITTEN_NUMBER.fullmatch(label.strip()) for label in labels
     )
+
+
+def exceptions(column: RawColumn) -> tuple[str, list[str], str]:
+    """Return what most of many labels are, "numbers" or "dates", the few that are not, and these in words.
+
+    Examples
+    --------
+    >>> labels = (*map(str, range(10, 20)), "unknown")
+    >>> exceptions(RawColumn("labels", np.array([*range(10), 10, 10]), labels=labels))
+    ('numbers', ['unknown'], "'unknown' (2 rows)")
+    >>> exceptions(RawColumn("labels", np.arange(2), labels=("1", "2+")))
+    ('', [], '')
+    """
+    if column.form != "labels" or column.declared:
+        return "", [], ""
+    found, counts = column.counted
+    labels = [column.labels[position] for position in found.tolist()]
+    n_words, words = len(labels), list[str]()
+    for label in labels if len(labels) > FEW else ():
+        if not isinstance(label, str):
+            break
+        if number_of(label) is None:
+            words.append(label)
+            if len(words) > FEW_WORDS:
+                break
+    else:
+        n_words = len(words)
+    what = "numbers"
+    if n_words > FEW_WORDS or len(labels) - n_words <= FEW:
+        what, words = "dates", not_dates(labels)[1]
+    if not words:
+        return "", [], ""
+    rows = dict(zip(labels, counts.tolist(), strict=True))
+    shown = listing([f"{word!r} ({rows[word]:,} row{'s' * (rows[word] > 1)})" for word in words])
+    return what, words, shown
 
 
 _CODE = re.compile(r"-?(99+|88+|77+)|-[789]")
@@ -238,6 +275,8 @@ def identifies(name: str, column: RawColumn, n_rows: int, beside_numbers: bool =
     values, counts = column.counted
     very_many = column.only_ends or len(values) > MAX_STATES  # of which files read in blocks keep no account
     different = not very_many and len(values) == n
+    if column.unit == SECONDS and different:  # durations are measured
+        different = n * n >= 2 * REPEATS_BY_CHANCE * float(values[-1] - values[0])
     if column.unit:
         return DIFFERENT if different else None
     by_name = name_of_id(name)
