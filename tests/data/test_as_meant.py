@@ -129,6 +129,13 @@ class TestCells:
         assert table.states[0] == ("1,234", "5,678")
 
     @engines
+    def test_leading_zeros(self, tmp_path, engine):
+        lines = [f"{n * 631 % 99999:05},{n % 12 + 1:02},{n},0.{n:03}" for n in range(1, 90)]
+        table = open_table(text(tmp_path, "\n".join(["zip,month,n,x", *lines])), engine=engine)
+        told = "read as integers, although leading zeros are usual in codes: 'zip'"
+        assert [note for note in table.notes if "zeros" in note] == [told]
+
+    @engines
     def test_encoding_and_comments(self, tmp_path, engine):
         lines = "# made by hand\na,b\nä,1\n# and more\nö,2\n"
         expected = (("ä", "ö"), (1, 2))
