@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers, Mask
+from f2sl._deadline import checkpoint
 from f2sl._memory import available_bytes
 from f2sl.data._kernels import complete_rows
 from f2sl.data.available import as_bits
@@ -328,20 +329,27 @@ class MixedEngine:
     def _complete_correlations(self, layout: Layout) -> Floats:
         """Return the correlations of the embedded columns of a table without missing values."""
         counts, n_rows, numbers = self.counts, self.n_rows, layout.numbers
-        used = layout.indicators >= 0
+        used = np.flatnonzero(layout.indicators >= 0)
         indicators = layout.indicators[used]
         matrix = np.empty((len(layout.owner), len(layout.owner)))
         [joint] = self._table.add_up(partial(block_sums.joint, self._local_cardinalities))
         margins = counts.margins[used].astype(np.float64)
-        own = joint[np.ix_(used, used)] - np.outer(margins, margins) / n_rows
-        spread = np.sqrt(np.diag(own))
-        matrix[np.ix_(indicators, indicators)] = own / np.outer(spread, spread)
+        spread = np.sqrt(margins - margins * margins / n_rows)
+        step = max(1, CELLS_AT_ONCE // len(matrix))
+        for a in range(0, len(used), step):
+            checkpoint()
+            some = slice(a, a + step)
+            own = joint[np.ix_(used[some], used)] - np.outer(margins[some], margins) / n_rows
+            matrix[np.ix_(indicators[some], indicators)] = own / np.outer(spread[some], spread)
         across = self._sums_by_state[:, used] - np.outer(self.moments.sums, margins / n_rows)
         across /= np.outer(np.sqrt(self.moments.squares), spread)
         matrix[np.ix_(numbers, indicators)] = across
         matrix[np.ix_(indicators, numbers)] = across.T
         matrix[np.ix_(numbers, numbers)] = self.moments.correlations
-        matrix = np.clip(np.round(matrix, DIGITS), -1.0, 1.0)
+        for a in range(0, len(matrix), step):
+            checkpoint()
+            rows = matrix[a : a + step]
+            np.clip(np.round(rows, DIGITS), -1.0, 1.0, out=rows)
         np.fill_diagonal(matrix, 1.0)
         return matrix
 
