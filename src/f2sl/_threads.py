@@ -42,6 +42,8 @@ AHEAD = 8
 
 SECONDS_TO_WAIT = 0.1
 """Time between two looks at the deadline while a piece is worked on."""
+LONG_CALL = 1 << 18
+"""Values of an array from which a call of a library may take more than a tenth of a second."""
 SECONDS_TO_END = 0.1
 """Time for idle threads to end; one with a long piece is left behind."""
 
@@ -151,6 +153,22 @@ class _Task(Generic[Result]):
         if self._error is not None:
             raise self._error
         return self._value
+
+
+def interruptibly(function: Callable[..., Result], *arrays: Any) -> Result:
+    """Return what one call of a library makes of arrays; the deadline and Ctrl-C end the wait for a long one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> interruptibly(np.linalg.inv, np.array([[0.5]])).tolist()
+    [[2.0]]
+    """
+    if all(array.size < LONG_CALL for array in arrays):  # to start a thread would take longer
+        return function(*arrays)
+    task = _Task(partial(function, *arrays))
+    threading.Thread(target=task.run, name="f2sl_long", daemon=True).start()
+    return task.result()
 
 
 class Threads:

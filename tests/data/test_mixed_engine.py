@@ -2,8 +2,10 @@
 
 import threading
 import warnings
+from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +16,8 @@ from f2sl.data.engines import Queries
 from f2sl.data.mixed import block_sums, shared
 from f2sl.data.mixed.engine import BINS, MixedEngine
 from f2sl.data.stream import StreamTable
-from f2sl.errors import F2SLWarning
+from f2sl.data.table import Block
+from f2sl.errors import DataError, F2SLWarning
 from marks import few_examples
 from mixed_tools import drawn_missing, mixed_columns, mixed_table
 
@@ -111,6 +114,35 @@ def test_continuous_columns_are_cut_at_their_quantiles():
         assert (np.diff(cut[np.argsort(numbers)].astype(int)) >= 0).all()
         assert len(np.unique(engine.binned.column(2)[:900])) == 1
         assert np.array_equal(engine.binned.column(0), columns[0])
+
+
+@pytest.mark.parametrize("sizes", [(2, 3, 2, 5), (2, 40, 300, 3)])
+def test_pairs_of_states_are_counted(sizes):
+    """By a product of indicators where there are few states, by pairs of codes where there are many."""
+    rng = np.random.default_rng(0)
+    codes = np.array([rng.integers(0, size + 1, 9000) for size in sizes])  # the last one is missing
+    first = np.concatenate([[0], np.cumsum(sizes)])
+    expected = np.zeros((first[-1], first[-1]), np.int64)
+    for v, w in product(range(4), repeat=2):
+        both = (codes[v] < sizes[v]) & (codes[w] < sizes[w])
+        np.add.at(expected, (first[v] + codes[v, both], first[w] + codes[w, both]), 1)
+    [found] = block_sums.joint(np.array(sizes), Block(codes.astype(np.uint16), np.empty((0, 9000))))
+    assert found.dtype == np.int64
+    assert np.array_equal(found, expected)
+
+
+@pytest.mark.parametrize("engine", ["auto", "stream"])
+def test_more_indicators_than_the_memory_limit_are_refused(engine, tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "wide.csv"
+    frame = {f"label {v:02}": [f"s{k}" for k in rng.integers(0, 30, 2000)] for v in range(30)}
+    pd.DataFrame({**frame, "number": rng.normal(size=2000)}).to_csv(path, index=False)
+    message = (
+        r"1 continuous columns and 900 states of the others need 37 MB .* and 20 MB are allowed; "
+        r"most states: 'label 00' \(30\), .*drop=\['label 00'\], or raise memory="
+    )
+    with pytest.raises(DataError, match=message):
+        f2sl.learn(path, memory="20MB", engine=engine)
 
 
 def test_what_does_not_occur_has_no_column():
