@@ -108,7 +108,8 @@ def save_graph(graph: PDAG, path: str | os.PathLike[str]) -> None:
     Warns
     -----
     F2SLWarning
-        If the graph has directions that are only weakly decided, and the format does not keep which.
+        If the graph has directions that are only weakly decided, and the format does not keep which. A model
+        string keeps nothing but one DAG by its nature, so there is no warning for it.
 
     Raises
     ------
@@ -125,7 +126,7 @@ def save_graph(graph: PDAG, path: str | os.PathLike[str]) -> None:
     """
     write_atomically(path, _format_of(path).write(graph))
     lost = weak_lost(graph, path)
-    if lost is not None:
+    if lost is not None and Path(path).suffix.lower() != ".modelstring":
         warnings.warn(lost, F2SLWarning, stacklevel=2)
 
 
