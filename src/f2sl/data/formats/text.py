@@ -62,8 +62,9 @@ class Layout:
 
     `names` are those in the header, if the sample has all of it; where several are empty, they are made up,
     and the first `skip` lines are passed over. `padded` are the positions of columns with leading zeros in
-    the sample. `meanings` are those of the columns, once they are known; `line_breaks` says whether values may have line breaks in them. `remarks` are what there
-    is to say about how it was read, each with what it is said of.
+    the sample. `meanings` are those of the columns, once they are known; `line_breaks` says whether values
+    may have line breaks in them. `remarks` are what there is to say about how it was read, each with what it
+    is said of.
     """
 
     sample: bytes
