@@ -7,7 +7,8 @@ the same for any number of threads.
 The thread that asks only waits, also if one thread does the work: Python handles Ctrl-C in its main thread
 between two instructions, and a kernel there would delay it until its end. When the work is interrupted or out
 of time, pieces that have begun are not waited for. Their threads are daemons, so they do not keep the process
-alive either.
+alive either. For that, pieces must not multiply or decompose matrices: that is done by the thread that asks.
+If OpenBLAS's own threads work for another thread when the process ends, OpenBLAS may wait for them forever.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ AHEAD = 8
 
 SECONDS_TO_WAIT = 0.1
 """Time between two looks at the deadline while a piece is worked on."""
+LONG_CALL = 1 << 18
+"""Values of an array from which a call of a library may take more than a tenth of a second."""
 SECONDS_TO_END = 0.1
 """Time for idle threads to end; one with a long piece is left behind."""
 
@@ -150,6 +153,22 @@ class _Task(Generic[Result]):
         if self._error is not None:
             raise self._error
         return self._value
+
+
+def interruptibly(function: Callable[..., Result], *arrays: Any) -> Result:
+    """Return what one call of a library makes of arrays; the deadline and Ctrl-C end the wait for a long one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> interruptibly(np.linalg.inv, np.array([[0.5]])).tolist()
+    [[2.0]]
+    """
+    if all(array.size < LONG_CALL for array in arrays):  # to start a thread would take longer
+        return function(*arrays)
+    task = _Task(partial(function, *arrays))
+    threading.Thread(target=task.run, name="f2sl_long", daemon=True).start()
+    return task.result()
 
 
 class Threads:

@@ -1,8 +1,11 @@
 """Sums over states and numbers together: naive sums agree, and every engine gives the same bits."""
 
+import threading
 import warnings
+from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,10 +13,11 @@ from hypothesis import strategies as st
 import f2sl
 import naive_mixed
 from f2sl.data.engines import Queries
-from f2sl.data.mixed import shared
+from f2sl.data.mixed import block_sums, shared
 from f2sl.data.mixed.engine import BINS, MixedEngine
 from f2sl.data.stream import StreamTable
-from f2sl.errors import F2SLWarning
+from f2sl.data.table import Block
+from f2sl.errors import DataError, F2SLWarning
 from marks import few_examples
 from mixed_tools import drawn_missing, mixed_columns, mixed_table
 
@@ -112,6 +116,35 @@ def test_continuous_columns_are_cut_at_their_quantiles():
         assert np.array_equal(engine.binned.column(0), columns[0])
 
 
+@pytest.mark.parametrize("sizes", [(2, 3, 2, 5), (2, 40, 300, 3)])
+def test_pairs_of_states_are_counted(sizes):
+    """By a product of indicators where there are few states, by pairs of codes where there are many."""
+    rng = np.random.default_rng(0)
+    codes = np.array([rng.integers(0, size + 1, 9000) for size in sizes])  # the last one is missing
+    first = np.concatenate([[0], np.cumsum(sizes)])
+    expected = np.zeros((first[-1], first[-1]), np.int64)
+    for v, w in product(range(4), repeat=2):
+        both = (codes[v] < sizes[v]) & (codes[w] < sizes[w])
+        np.add.at(expected, (first[v] + codes[v, both], first[w] + codes[w, both]), 1)
+    [found] = block_sums.joint(np.array(sizes), Block(codes.astype(np.uint16), np.empty((0, 9000))))
+    assert found.dtype == np.int64
+    assert np.array_equal(found, expected)
+
+
+@pytest.mark.parametrize("engine", ["auto", "stream"])
+def test_more_indicators_than_the_memory_limit_are_refused(engine, tmp_path):
+    rng = np.random.default_rng(0)
+    path = tmp_path / "wide.csv"
+    frame = {f"label {v:02}": [f"s{k}" for k in rng.integers(0, 30, 2000)] for v in range(30)}
+    pd.DataFrame({**frame, "number": rng.normal(size=2000)}).to_csv(path, index=False)
+    message = (
+        r"1 continuous columns and 900 states of the others need 37 MB .* and 20 MB are allowed; "
+        r"most states: 'label 00' \(30\), .*drop=\['label 00'\], or raise memory="
+    )
+    with pytest.raises(DataError, match=message):
+        f2sl.learn(path, memory="20MB", engine=engine)
+
+
 def test_what_does_not_occur_has_no_column():
     columns = [np.array([0, 2, 0, 2]), np.array([0.5, 1.0, 0.1, 3.0])]
     with MixedEngine(mixed_table(columns, ("discrete", "continuous")), 1) as engine:
@@ -173,6 +206,22 @@ def test_columns_of_sets_on_the_rows_that_have_them(random_state, share):
                     mixed = high[i] @ low[j] + low[i] @ high[j]
                     expected += [high[i] @ high[j], mixed, low[i] @ low[j]]
             assert groups.sums[groups.first[t] : groups.first[t + 1]].tolist() == expected
+
+
+def test_products_of_all_columns_are_summed_up_by_the_thread_that_asks(monkeypatch):
+    """A thread of a pool may be left behind; the process could not end while OpenBLAS works for one."""
+    asked_by, whole_columns = [], block_sums.whole_columns
+
+    def watched(*arguments):
+        asked_by.append(threading.current_thread())
+        return whole_columns(*arguments)
+
+    monkeypatch.setattr(block_sums, "whole_columns", watched)
+    columns = mixed_columns(1)
+    missing = drawn_missing(1, columns, 0.1)
+    with MixedEngine(mixed_table(columns, KINDS, missing=missing), 2) as engine:
+        engine.columns_of_sets(np.array([(0, 1, 3), (1, 2, 4)]))
+    assert asked_by == [threading.current_thread()]
 
 
 @pytest.mark.parametrize(

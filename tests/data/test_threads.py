@@ -4,10 +4,11 @@ import subprocess
 import sys
 import threading
 
+import numpy as np
 import pytest
 
 from f2sl._deadline import Deadline, TimeUp, checkpoint, keeping, limited
-from f2sl._threads import AHEAD, Threads
+from f2sl._threads import AHEAD, LONG_CALL, Threads, interruptibly
 
 LONG = 60.0
 
@@ -65,6 +66,20 @@ def test_the_time_limit_is_noticed_during_a_piece():
         list(threads.map(lambda piece: released.wait(LONG), [0]))
     assert not released.is_set()
     released.set()
+
+
+def test_the_time_limit_is_noticed_during_a_long_call():
+    released = threading.Event()
+    with limited(Deadline(0.05)), pytest.raises(TimeUp):
+        interruptibly(lambda array: released.wait(LONG), np.empty(LONG_CALL))
+    assert not released.is_set()
+    released.set()
+
+
+def test_a_long_call_returns_what_the_function_does():
+    assert interruptibly(np.sum, np.ones(LONG_CALL)) == LONG_CALL
+    with pytest.raises(np.linalg.LinAlgError):
+        interruptibly(np.linalg.inv, np.zeros((1 << 10, 1 << 10)))
 
 
 def test_the_process_ends_while_a_piece_is_worked_on():

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import f2sl
+import naive_mixed
 from f2sl.data.engines import open_engine
 from f2sl.stats.choose import make_score
 from marks import few_examples
@@ -63,26 +64,86 @@ def test_a_strong_link_that_a_logistic_regression_sees_is_found():
     assert "contract" in graph.neighbors("leaves")
 
 
+INDEPENDENT = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "skewed": lambda rng, n: rng.exponential(size=n),
+    "heavy tails": lambda rng, n: rng.standard_t(3, size=n),
+    "counts": lambda rng, n: rng.poisson(20, n),
+    "two states": lambda rng, n: np.array(["no", "yes"])[(rng.random(n) < 0.2).astype(int)],
+    "three states": lambda rng, n: np.array(["x", "y", "z"])[rng.choice(3, n, p=[0.6, 0.3, 0.1])],
+    "six states": lambda rng, n: np.array(list("abcdef"))[rng.integers(0, 6, n)],
+}
+
+
+@few_examples
+@given(st.integers(0, 2**32 - 1), st.lists(st.sampled_from(sorted(INDEPENDENT)), min_size=6, max_size=8))
+def test_independent_columns_have_no_edges(random_state, kinds):
+    """With many rows no edge, and none that few rows had not.
+
+    The statistic of a pair is chi-squared, and an edge needs more than log(rows) for each degree of freedom
+    and twice its cost: beyond 13 with 500 rows and 6 columns, which one of 15 pairs in 3,000 is, so two edges
+    come in fewer than one table of 10,000; beyond 30 with 20,000 rows, one pair in 10^7.
+    """
+    rng = np.random.default_rng(random_state)
+    kinds = ["normal", "two states", *kinds]
+    frame = pd.DataFrame({f"{v} {kind}": INDEPENDENT[kind](rng, 20_000) for v, kind in enumerate(kinds)})
+    assert f2sl.learn(frame[:500], stability=0).graph_.n_edges <= 1
+    assert f2sl.learn(frame, stability=0).graph_.n_edges == 0
+
+
 @few_examples
 @given(st.integers(0, 2**32 - 1), st.permutations(range(5)), st.integers(0, 2**10 - 1))
-def test_no_graph_scores_above_the_likelihood_of_the_complete_one(random_state, order, bits):
-    """The score of any graph is at most the maximised likelihood of the graph that connects all variables."""
-    with open_engine(mixed_table(mixed_columns(random_state)), 1) as engine:
-        score = make_score(engine, "dg-bic")
-        pairs = [(a, b) for b in range(5) for a in range(b)]
-        kept = {pair for position, pair in enumerate(pairs) if bits >> position & 1}
+def test_no_graph_has_a_likelihood_above_that_of_the_complete_one(random_state, order, bits):
+    """The score and its penalty are at most the maximised likelihood of one normal distribution."""
+    columns = mixed_columns(random_state)
+    kinds = ("discrete", "continuous", "discrete", "continuous", "continuous")
+    matrix = np.array(naive_mixed.columns_of(columns, kinds, range(5)))
+    of_states = np.isin(matrix, (0.0, 1.0)).all(axis=1)  # the score counts these in standard deviations
+    matrix[of_states] /= matrix[of_states].std(axis=1, keepdims=True)
+    n_columns, n_rows = matrix.shape
+    log_det = np.linalg.slogdet(np.cov(matrix, ddof=0))[1]
+    saturated = -0.5 * n_rows * (log_det + n_columns * (1.0 + math.log(2.0 * math.pi)))
+    pairs = [(a, b) for b in range(5) for a in range(b)]
+    with open_engine(mixed_table(columns, kinds), 1) as engine:
+        score, sizes = make_score(engine, "dg-bic"), np.diff(engine.embedded.start)
+        assert sizes.sum() == n_columns
 
-        def total(adjacent):
-            families = [
-                (v, tuple(sorted(order[a] for a in range(position) if (a, position) in adjacent)))
-                for position, v in enumerate(order)
-            ]
-            return float(score.score(families).sum())
+        def likelihood(adjacent):
+            found = 0.0
+            for position, v in enumerate(order):
+                own = tuple(sorted(order[a] for a in range(position) if (a, position) in adjacent))
+                parameters = sizes[v] * (sizes[list(own)].sum() + 1 + (sizes[v] + 1) / 2)
+                found += score.score([(v, own)])[0] + 0.5 * math.log(n_rows) * parameters
+            return found
 
-        sizes = np.diff(engine.embedded.start).sum()
-        parameters = sizes * (sizes + 3) / 2  # means and covariances
-        likelihood = total(set(pairs)) + 0.5 * math.log(engine.n_rows) * parameters
-        assert total(kept) <= likelihood + 1e-6
+        assert likelihood({pair for i, pair in enumerate(pairs) if bits >> i & 1}) <= saturated + 1e-6
+        assert likelihood(set(pairs)) == pytest.approx(saturated, rel=1e-7)
+
+
+@few_examples
+@given(st.integers(0, 2**32 - 1))
+def test_the_true_graph_of_normal_columns_scores_below_its_likelihood(random_state):
+    """The likelihood is that of least squares; the score is less by the penalty."""
+    rng, n_rows = np.random.default_rng(random_state), 200
+    parents = [tuple(u for u in range(v) if rng.random() < 0.5) for v in range(6)]
+    columns, likelihood = [], 0.0
+    for own in parents:
+        columns.append(rng.normal(size=n_rows) + sum(rng.normal() * columns[u] for u in own))
+        design = np.column_stack([np.ones(n_rows), *(columns[u] for u in own)])
+        weights = np.linalg.lstsq(design, columns[-1], rcond=None)[0]
+        variance = np.mean((columns[-1] - design @ weights) ** 2)
+        likelihood -= 0.5 * n_rows * (1.0 + math.log(2.0 * math.pi * variance))
+    kinds = ("continuous",) * 6
+    families = list(enumerate(parents))
+    penalty = 0.5 * math.log(n_rows) * sum(len(own) + 2 for own in parents)
+    with open_engine(mixed_table(columns, kinds), 1) as engine:
+        score = float(make_score(engine, "bic-g").score(families).sum())
+    assert score < likelihood
+    assert score == pytest.approx(likelihood - penalty, rel=1e-7)
+    state = rng.integers(0, 2, n_rows)  # beside a state the same columns have the same score
+    with open_engine(mixed_table([*columns, state], (*kinds, "discrete")), 1) as engine:
+        score = float(make_score(engine, "dg-bic").score(families).sum())
+    assert score == pytest.approx(likelihood - penalty, rel=1e-7)
 
 
 def test_a_column_that_is_always_the_same_moves_no_other():

@@ -1,7 +1,7 @@
 """Tests, scores and measures of states and numbers together: naive versions agree."""
 
 import math
-from itertools import combinations, permutations
+from itertools import chain, combinations, permutations
 from types import SimpleNamespace
 
 import numpy as np
@@ -199,6 +199,20 @@ def test_equivalent_networks_have_the_same_score(random_state, name):
             families = [(v, tuple(sorted(order[:position]))) for position, v in enumerate(order)]
             totals.append(score.score(families).sum())
         assert totals == pytest.approx([totals[0]] * 3, rel=1e-11)
+
+
+@few_examples
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["cg-bic", "dg-bic"]))
+def test_turning_an_edge_whose_ends_share_all_other_parents_keeps_the_score(random_state, name):
+    """Such turns lead from a network to all that are equivalent to it (Chickering 1995)."""
+    with engine_of(mixed_columns(random_state)) as engine:
+        score = make_score(engine, name)
+        for u, v in combinations(range(5), 2):
+            rest = [w for w in range(5) if w not in (u, v)]
+            for own in chain.from_iterable(combinations(rest, size) for size in range(4)):
+                one = [(u, own), (v, tuple(sorted((*own, u))))]
+                other = [(v, own), (u, tuple(sorted((*own, v))))]
+                assert score.score(one).sum() == pytest.approx(score.score(other).sum(), rel=1e-9)
 
 
 def test_families_of_one_kind_have_the_scores_of_that_kind():

@@ -235,13 +235,16 @@ def _check_memory(table: Table, matrices: int) -> None:
     n, streamed = table.n_variables, table.memory is not None
     by_blocks = streamed or matrices == BY_MISSING
     needed = 8 * n * (matrices * n if by_blocks else n + 2 * table.n_rows)
-    if not streamed and needed <= LEAST_MEMORY:
+    if not streamed and max(needed, 8 * n * matrices * n) <= LEAST_MEMORY:
         return  # to ask what is free takes longer than to learn from a small table
     available = table.memory if streamed else available_bytes()
+    if table.allowed is not None and 8 * n * matrices * n > table.allowed:
+        needed, available = 8 * n * matrices * n, table.allowed
     if available is not None and needed > available:
+        free = "allowed" if streamed or available == table.allowed else "free"
         raise DataError(
             f"{n:,} continuous columns need {needed / 2**30:,.1f} GiB of memory for "
-            f"their correlations, but {available / 2**30:,.1f} GiB are free; leave columns out"
+            f"their correlations, but {available / 2**30:,.1f} GiB are {free}; leave columns out"
         )
 
 

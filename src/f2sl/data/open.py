@@ -222,6 +222,8 @@ def _opened(
             raise
     else:
         table = encode(data, reading) if files is None else _of_files(files, reading, engine, limit)
+        if memory is not None and table.memory is None:
+            table = table._with(allowed=limit())
     table = table._with(transform=given["transform"])
     return without_aliases(table) if given["aliases"] == "merge" else table
 

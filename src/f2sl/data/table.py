@@ -86,6 +86,8 @@ class Table(ABC):
         Count of each state of each column, if rows are not in memory.
     memory : int or None
         Memory limit in bytes for work on the table; None if it is in memory.
+    allowed : int or None
+        Memory limit in bytes for correlations that was asked for, if the table is in memory.
     transform : str
         How learners take the numbers: as values ("none"), as normal scores of their ranks ("ranks"), or as
         the data suggest ("auto").
@@ -100,6 +102,7 @@ class Table(ABC):
     positions: Integers
     margins: Any
     memory: int | None = None
+    allowed: int | None = None
     transform: str
 
     @property

@@ -43,7 +43,7 @@ from f2sl.learners.fit import Fit
 from f2sl.learners.local.base import Neighborhoods
 from f2sl.learners.local.confirmed import ConfirmedFCBF
 from f2sl.learners.local.fcbf import FCBF
-from f2sl.learners.local_to_global import join_sets
+from f2sl.learners.local_to_global import join_sets, shared_options
 from f2sl.learners.skeleton import Skeleton, constrained, join, weighted_dag
 from f2sl.search.growing import is_gaussian, search_growing
 from f2sl.stats.answers import TOLERANCE
@@ -140,11 +140,6 @@ def search_again(fit: Fit, score: Score, cost: float | None, max_parents: int | 
         max_parents=max_parents,
         constraints=fit.constraints,
     )
-
-
-def shared_options(learner: StructureLearner, other: type[StructureLearner]) -> dict[str, Any]:
-    """Return the options of a learner that another class has, too."""
-    return {name: v for name, v in learner.get_params().items() if name in other.option_defaults()}
 
 
 class F2SLh(StructureLearner):

@@ -43,7 +43,7 @@ class MemoryTable(Table):
         Stored as uint8 if no column has more than 256 states, as uint16 otherwise.
     numbers : ndarray of float64
         One row for each continuous column, in their order; finite, or NaN for a missing value.
-    notes, transform
+    notes, transform, allowed
         As in :class:`f2sl.Table`.
 
     Examples
@@ -63,6 +63,7 @@ class MemoryTable(Table):
     numbers: Floats
     notes: tuple[Note, ...] = ()
     transform: str = AUTO
+    allowed: int | None = None
 
     def __post_init__(self) -> None:
         codes = np.asarray(self.codes)
@@ -151,7 +152,7 @@ class MemoryTable(Table):
         self, columns: tuple[Column, ...], function: Callable[[Block], Block], ends: Ends | None = None
     ) -> MemoryTable:
         """Return a table of the rows that `function` makes of all rows."""
-        return MemoryTable(columns, *function(Block(self.codes, self.numbers)))
+        return MemoryTable(columns, *function(Block(self.codes, self.numbers)), allowed=self.allowed)
 
     def with_numbers(
         self, chosen: Sequence[int], function: WholeColumn, ends: Ends, n_jobs: int | None = None

@@ -483,3 +483,27 @@ def fill_in(
                 for j in range(m):
                     value -= factor[i, j] * terms[j]
                 coarse[row, lacks[i]] = np.rint(value * scale)
+
+
+ROWS_AT_ONCE = 1 << 13
+"""Rows whose codes stay in the cache while they are counted with those of all other columns."""
+
+
+@kernel
+def count_with_later(codes: Array, cardinalities: Array, first: Array, v: int, counts: Array) -> None:
+    """Count the states of column v together with those of each column from v on.
+
+    codes : (columns, rows) unsigned, a missing one is the column's number of states.
+    cardinalities, first : (columns,) int64, the states of each column, and where these begin.
+    counts : (all states, all states) int64, the samples in each two states are added.
+    """
+    own, n_own, n_rows = codes[v], cardinalities[v], codes.shape[1]
+    for begin in range(0, n_rows, ROWS_AT_ONCE):
+        end = min(begin + ROWS_AT_ONCE, n_rows)
+        for w in range(v, len(codes)):
+            other, n_other = codes[w], cardinalities[w]
+            table = counts[first[v] : first[v] + n_own, first[w] : first[w] + n_other]
+            for row in range(begin, end):
+                a, b = own[row], other[row]
+                if a < n_own and b < n_other:
+                    table[a, b] += 1

@@ -5,21 +5,25 @@ Sums are exact: numbers are whole numbers in two halves (`data/moments.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers, Mask
+from f2sl._deadline import checkpoint
 from f2sl.data.engines import Queries
 from f2sl.data.mixed import _kernels
 from f2sl.data.moments import Scaling
 from f2sl.data.table import Block
 
-ROWS_AT_ONCE = 1 << 13
-"""Number of rows made into indicator columns at a time."""
+ROWS_AT_ONCE, VALUES_AT_ONCE = 1 << 13, 1 << 21
+"""Rows made into indicator columns at a time; fewer if these have more values than this."""
+FEW_STATES = 4
+"""States of a column, on average, up to which a product of indicators counts pairs of them faster."""
 CELL_BITS, CELLS = 8, 1 << 12
 """Numbers are cut between cells of a fine histogram: 2^8 cells for two to four standard deviations; values
 beyond the last cell are counted in it."""
@@ -170,31 +174,50 @@ def _indicators(cardinalities: Integers, codes: NDArray[Any]) -> Floats:
     return found[:n]
 
 
+def _indicators_of_rows(cardinalities: Integers, block: Block) -> Iterator[tuple[slice, Floats]]:
+    """Yield some rows at a time, with their indicators as `_indicators` returns them."""
+    step = max(1, min(ROWS_AT_ONCE, VALUES_AT_ONCE // max(1, int(cardinalities.sum()))))
+    for a in range(0, block.codes.shape[1], step):
+        checkpoint()
+        rows = slice(a, a + step)
+        yield rows, _indicators(cardinalities, block.codes[:, rows])
+
+
 def crossed(scaling: Scaling, cardinalities: Integers, squares: bool, block: Block) -> tuple[Floats, ...]:
     """Sum up each number in each state, (n_numbers, all states) each: both halves.
 
     With `squares` the three parts of the squares and the number of samples follow.
     """
     totals = np.zeros((6 if squares else 2, len(block.numbers), int(cardinalities.sum())))
-    for a in range(0, block.codes.shape[1], ROWS_AT_ONCE):
-        indicators = _indicators(cardinalities, block.codes[:, a : a + ROWS_AT_ONCE]).T
-        numbers = block.numbers[:, a : a + ROWS_AT_ONCE]
+    for rows, indicators in _indicators_of_rows(cardinalities, block):
+        numbers = block.numbers[:, rows]
         high, low = scaling.halves(numbers)
         parts = [high, low]
         if squares:
             parts += [high * high, 2 * high * low, low * low, (~np.isnan(numbers)).astype(np.float64)]
         # Sums of whole numbers below 2^53 are exact in whatever order.
         for total, part in zip(totals, parts, strict=True):
-            total += part @ indicators
+            total += part @ indicators.T
     return tuple(totals)
 
 
-def joint(cardinalities: Integers, block: Block) -> tuple[Floats]:
-    """Count each two states of all variables together, (all states, all states)."""
-    total = np.zeros((int(cardinalities.sum()),) * 2)
-    for a in range(0, block.codes.shape[1], ROWS_AT_ONCE):
-        indicators = _indicators(cardinalities, block.codes[:, a : a + ROWS_AT_ONCE])
-        total += indicators @ indicators.T
+def joint(cardinalities: Integers, block: Block) -> tuple[Integers]:
+    """Count each two states of all variables together, (all states, all states).
+
+    A product of indicators has work for each two states, counting for each two columns.
+    """
+    first = np.concatenate([[0], np.cumsum(cardinalities)])
+    n = int(first[-1])
+    if n <= FEW_STATES * len(cardinalities):
+        product = np.zeros((n, n))
+        for _, indicators in _indicators_of_rows(cardinalities, block):
+            product += indicators @ indicators.T
+        return (product.astype(np.int64),)
+    total = np.zeros((n, n), np.int64)
+    for v, (a, b) in enumerate(pairwise(first.tolist())):
+        checkpoint()
+        _kernels.count_with_later(block.codes, cardinalities, first, v, total)
+        total[b:, a:b] = total[a:b, b:].T
     return (total,)
 
 
@@ -203,9 +226,9 @@ def whole_columns(scaling: Scaling, cardinalities: Integers, block: Block) -> Wh
     n_numbers = len(block.numbers)
     n = n_numbers + int(cardinalities.sum())
     sums, products = np.zeros((2, n)), np.zeros((3, n, n))
-    for a in range(0, block.codes.shape[1], ROWS_AT_ONCE):
-        coarse, fine = scaling.halves(block.numbers[:, a : a + ROWS_AT_ONCE])
-        low = np.concatenate([fine, _indicators(cardinalities, block.codes[:, a : a + ROWS_AT_ONCE])])
+    for rows, indicators in _indicators_of_rows(cardinalities, block):
+        coarse, fine = scaling.halves(block.numbers[:, rows])
+        low = np.concatenate([fine, indicators])
         sums[0, :n_numbers] += coarse.sum(axis=1)
         sums[1] += low.sum(axis=1)
         mixed = coarse @ low.T

@@ -29,7 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from f2sl._arrays import Floats, Integers, Mask
-from f2sl._memory import available_bytes
+from f2sl._deadline import checkpoint
+from f2sl._memory import LEAST_MEMORY, available_bytes
+from f2sl._notes import Note, Part, Use
 from f2sl.data._kernels import complete_rows
 from f2sl.data.available import as_bits
 from f2sl.data.blocks import cut
@@ -42,14 +44,17 @@ from f2sl.data.mixed.block_sums import CELLS
 from f2sl.data.mixed.expected import Embedded, Layout
 from f2sl.data.mixed.shared import SharedSums
 from f2sl.data.moments import BY_MISSING, DIGITS, CorrelationFormula, Moments, Scaling
+from f2sl.data.names import listing
 from f2sl.data.notes import ROWS_PER_COLUMN
 from f2sl.data.table import Table
 from f2sl.errors import DataError
 
 CELLS_AT_ONCE = 1 << 18
 """Sums that one piece of work makes."""
-BY_ALL = 4
+BY_ALL = 5
 """Matrices of all columns in memory at a time, without missing values."""
+MOST_NAMED = 3
+"""Columns with most states that a message names."""
 MOST_COLUMNS = 1 << 10
 """Numbers and states of which the products of all pairs are kept."""
 BINS = 5
@@ -293,7 +298,7 @@ class MixedEngine:
         sizes[self.numbers] = 1 + np.bincount(hats.number, minlength=len(self.numbers))
         sizes[self.states] = np.bincount(owner[used], minlength=len(self.states))
         start = np.concatenate([[0], np.cumsum(sizes)])
-        _check_memory(int(start[-1]), len(occurs), BY_MISSING if self.any_missing else BY_ALL)
+        self._check_memory(int(start[-1]), len(occurs))
         # The indicators of a variable follow each other as its states do, hats follow the value.
         numbers, indicators = start[self.numbers], np.full(len(used), -1)
         columns = np.repeat(np.arange(self.n_variables), sizes)
@@ -301,6 +306,29 @@ class MixedEngine:
         of_hats = np.setdiff1d(np.flatnonzero(self.is_number[columns]), numbers)
         kinds = self._local_cardinalities, numbers, indicators, columns, self.states, self.numbers
         return Layout(self._scaling, *kinds, hats, of_hats, self.isolated)
+
+    def _check_memory(self, n_columns: int, n_states: int) -> None:
+        """Raise an error if matrices of all columns and of all states do not fit into memory."""
+        matrices = BY_MISSING if self.any_missing else BY_ALL
+        needed = 8 * (matrices * n_columns * n_columns + n_states * n_states)
+        table = self._table
+        limit = table.allowed if table.memory is None else table.memory
+        if limit is None and needed <= LEAST_MEMORY:
+            return  # to ask what is free takes longer than to learn from a small table
+        most = available_bytes() if limit is None else limit
+        if most is None or needed <= most:
+            return
+        largest = np.argsort(-table.cardinalities, kind="stable")[:MOST_NAMED].tolist()
+        named = listing([f"{table.names[v]!r} ({table.cardinalities[v]:,})" for v in largest])
+        free = "free" if limit is None else "allowed"
+        lead = (
+            f"{len(self.numbers):,} continuous columns and {n_states:,} states of the others need "
+            f"{needed / 1e6:,.0f} MB of memory for their correlations, and {most / 1e6:,.0f} MB are "
+            f"{free}; most states: {named}; leave such columns out, as with "
+        )
+        parts: list[Part] = [lead, Use("drop", [table.names[largest[0]]])]
+        parts += [] if limit is None else [", or raise ", Use("memory", ...)]
+        raise DataError(Note("memory", *parts, needed=needed, available=most))
 
     @cached_property
     def embedded(self) -> Embedded:
@@ -328,20 +356,27 @@ class MixedEngine:
     def _complete_correlations(self, layout: Layout) -> Floats:
         """Return the correlations of the embedded columns of a table without missing values."""
         counts, n_rows, numbers = self.counts, self.n_rows, layout.numbers
-        used = layout.indicators >= 0
+        used = np.flatnonzero(layout.indicators >= 0)
         indicators = layout.indicators[used]
         matrix = np.empty((len(layout.owner), len(layout.owner)))
         [joint] = self._table.add_up(partial(block_sums.joint, self._local_cardinalities))
         margins = counts.margins[used].astype(np.float64)
-        own = joint[np.ix_(used, used)] - np.outer(margins, margins) / n_rows
-        spread = np.sqrt(np.diag(own))
-        matrix[np.ix_(indicators, indicators)] = own / np.outer(spread, spread)
+        spread = np.sqrt(margins - margins * margins / n_rows)
+        step = max(1, CELLS_AT_ONCE // len(matrix))
+        for a in range(0, len(used), step):
+            checkpoint()
+            some = slice(a, a + step)
+            own = joint[np.ix_(used[some], used)] - np.outer(margins[some], margins) / n_rows
+            matrix[np.ix_(indicators[some], indicators)] = own / np.outer(spread[some], spread)
         across = self._sums_by_state[:, used] - np.outer(self.moments.sums, margins / n_rows)
         across /= np.outer(np.sqrt(self.moments.squares), spread)
         matrix[np.ix_(numbers, indicators)] = across
         matrix[np.ix_(indicators, numbers)] = across.T
         matrix[np.ix_(numbers, numbers)] = self.moments.correlations
-        matrix = np.clip(np.round(matrix, DIGITS), -1.0, 1.0)
+        for a in range(0, len(matrix), step):
+            checkpoint()
+            rows = matrix[a : a + step]
+            np.clip(np.round(rows, DIGITS), -1.0, 1.0, out=rows)
         np.fill_diagonal(matrix, 1.0)
         return matrix
 
@@ -406,7 +441,9 @@ class MixedEngine:
         queries = Queries.of_matrix(sets)
         sizes = self.cardinalities[queries.variables]
         lengths = _width(_of_queries(np.add, np.maximum(sizes, 1), queries))
-        sums = self._in_pieces(queries, lengths, self._column_sums)
+        # Here, because a pool's threads leave linear algebra alone.
+        whole = block_sums.UNKNOWN if self._whole_columns is None else self._whole_columns
+        sums = self._in_pieces(queries, lengths, partial(self._column_sums, whole))
         first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         return Groups(sums, first, np.ones(len(sets), np.int64), Queries(sizes, queries.start))
 
@@ -476,11 +513,10 @@ class MixedEngine:
         sums = self._available(queries, own, first)
         return Groups(sums, first, sizes, Queries(self.position[of_numbers.variables], of_numbers.start))
 
-    def _column_sums(self, queries: Queries) -> Integers:
+    def _column_sums(self, whole: block_sums.Whole, queries: Queries) -> Integers:
         """Sum up the columns of each set of variables."""
         widths = _of_queries(np.add, np.maximum(self.cardinalities[queries.variables], 1), queries)
         first = np.concatenate([[0], np.cumsum(_width(widths))]).astype(np.int64)
-        whole = block_sums.UNKNOWN if self._whole_columns is None else self._whole_columns
         return self._summed(partial(block_sums.summed_columns, whole=whole), queries, first)
 
     @cached_property
@@ -603,12 +639,3 @@ def _width(q: Any) -> Any:
 def _samples(tables: Tables) -> Floats:
     """Return the number of samples of each table."""
     return tables.totals.astype(np.float64)
-
-
-def _check_memory(n_columns: int, n_states: int, matrices: int) -> None:
-    needed, available = 8 * (matrices * n_columns * n_columns + n_states * n_states), available_bytes()
-    if available is not None and needed > available:
-        raise DataError(
-            f"{n_columns:,} continuous columns and of states' indicators need {needed / 2**30:,.1f} GiB of "
-            f"memory for their correlations, but {available / 2**30:,.1f} GiB are free; leave columns out"
-        )

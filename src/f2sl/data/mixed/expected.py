@@ -39,7 +39,7 @@ from f2sl._arrays import Floats, Integers, Mask
 from f2sl._deadline import TimeUp, checkpoint
 from f2sl._notes import Note
 from f2sl._progress import stage
-from f2sl._threads import one_blas_thread
+from f2sl._threads import interruptibly, one_blas_thread
 from f2sl.data.memory.table import MemoryTable
 from f2sl.data.mixed import _kernels
 from f2sl.data.mixed.basis import Hats
@@ -178,7 +178,7 @@ def _observed(layout: Layout, block: Block) -> tuple[Floats, ...]:
         pairs += there.T @ there
         sums[0] += there.T @ coarse
         sums[1] += there.T @ (coarse * coarse)
-        products += coarse.T @ coarse
+        products += interruptibly(np.matmul, coarse.T, coarse)
         mixed = (missing.astype(np.uint64) @ signs) * SPREAD
         group = (mixed >> np.uint64(64 - GROUP_BITS)).astype(np.int64)
         groups[0] += np.bincount(group, minlength=groups.shape[1])
@@ -216,13 +216,13 @@ def _completed(
             of_columns = values, layout.owner, mean, precision, 2.0**bits, scale, coarse, left_open
             _fill_in(missing, *of_columns)
         sums[0] += coarse.sum(axis=0)
-        products[0] += coarse.T @ coarse
+        products[0] += interruptibly(np.matmul, coarse.T, coarse)
         if exact:
             fine[missing[:, layout.owner]] = 0.0
-            mixed = coarse.T @ fine
+            mixed = interruptibly(np.matmul, coarse.T, fine)
             sums[1] += fine.sum(axis=0)
             products[1] += mixed + mixed.T
-            products[2] += fine.T @ fine
+            products[2] += interruptibly(np.matmul, fine.T, fine)
     return sums, products, left_open
 
 
@@ -298,10 +298,14 @@ def _of_pairs(owner: Integers, pairs: Floats, sums: Floats, products: Floats, sc
     found = (products / (both * scale**2) - means * means.T) / (spreads * spreads.T)
     found *= np.maximum(0.0, 1.0 - DOUBT / np.maximum(both * found * found, DOUBT))
     np.fill_diagonal(found, 1.0)
-    values, vectors = np.linalg.eigh(found)
-    found = _correlations((vectors * np.maximum(values, LEAST_EIGENVALUE)) @ vectors.T)
+    found = _correlations(interruptibly(_with_least_eigenvalue, found))
     spread = np.sqrt(np.where(np.diag(variances) > TINY, np.diag(variances), 0.0))
     return np.diag(means).copy(), found * np.outer(spread, spread)
+
+
+def _with_least_eigenvalue(matrix: Floats) -> Floats:
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray((vectors * np.maximum(values, LEAST_EIGENVALUE)) @ vectors.T)
 
 
 def _leap(path: list[Fit], ridge: float) -> Fit:
@@ -329,7 +333,7 @@ def _leap(path: list[Fit], ridge: float) -> Fit:
 
 def _is_positive(covariance: Floats, ridge: float) -> bool:
     try:
-        np.linalg.cholesky(_correlations(covariance) + ridge * np.eye(len(covariance)))
+        interruptibly(np.linalg.cholesky, _correlations(covariance) + ridge * np.eye(len(covariance)))
     except np.linalg.LinAlgError:
         return False
     return True
@@ -407,5 +411,5 @@ def _precision(covariance: Floats, ridge: float) -> Floats:
     """Return the inverse of a covariance matrix drawn towards independence."""
     spread = np.sqrt(np.maximum(np.diag(covariance), TINY))
     matrix = _correlations(covariance) + ridge * np.eye(len(spread))
-    inverse = np.linalg.inv(matrix) * (1.0 + ridge)
+    inverse = interruptibly(np.linalg.inv, matrix) * (1.0 + ridge)
     return np.ascontiguousarray((inverse + inverse.T) / 2 / np.outer(spread, spread))

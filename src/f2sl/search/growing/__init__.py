@@ -174,8 +174,7 @@ def search_growing(
     if gaussian and (engine.counts is not None or cast("Moments", engine.moments).any_missing):
         known = cast("MixedEngine | AvailableMoments", engine)
         with limited(deadline):  # EM ends early, with a matrix to search on
-            _ = known.embedded
-        problem = of_blocks(known, edge_cost, max_parents, rules)
+            problem = of_blocks(known, edge_cost, max_parents, rules)
         found = search_numbers(problem, orders, **options)
         if found.complete and engine.counts is not None:
             from f2sl.search.growing.refuted import without_refuted

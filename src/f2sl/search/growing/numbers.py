@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from f2sl._arrays import Floats, Integers
 from f2sl._deadline import Deadline, checkpoint
 from f2sl._progress import stage
-from f2sl._threads import one_blas_thread
+from f2sl._threads import interruptibly, one_blas_thread
 from f2sl.constraints import Constraints
 from f2sl.data.available import AvailableMoments
 from f2sl.data.mixed.engine import MixedEngine
@@ -335,7 +335,10 @@ def _least_of_blocks(matrix: Floats, start: Integers, floor: float = COLLINEAR) 
     widths, units = np.diff(start), np.sqrt(np.diag(matrix))
     found = np.zeros((len(widths), int(widths.max(initial=1)) ** 2))
     with one_blas_thread():
-        inverse = np.linalg.inv(matrix / np.outer(units, units) + RIDGE * np.eye(len(matrix)))
+        scaled = np.outer(units, units)
+        np.divide(matrix, scaled, out=scaled)
+        scaled[np.diag_indices_from(scaled)] += RIDGE
+        inverse = interruptibly(np.linalg.inv, scaled)
         for d in np.unique(widths):
             # What is left has the inverse of this part of the inverse.
             alike = np.flatnonzero(widths == d)

@@ -13,20 +13,22 @@ Both are differences of one number for each set of variables, score(v | P) = L(P
 networks have the same score, and no form of an equation prefers one member of a class.
 
 **dg-bic**, the default, treats the indicators of a variable with r states as r - 1 further numbers. Its
-likelihood is that of one normal distribution of all columns, so the score of a graph never exceeds the log
-likelihood of the graph in which all are adjacent. With S the covariances of a set's columns, N rows and d
-columns of v, ::
+likelihood is that of one normal distribution of all columns, so the log likelihood of a graph never exceeds
+that of the graph in which all are adjacent (which also has the largest penalty). With S the covariances
+of a set's columns, N rows and d columns of v, ::
 
     score(v | P) = - N / 2 (log det S(P + v) - log det S(P) + d (1 + log 2 pi))
                    - log(N) / 2 d (columns of P + 1 + (d + 1) / 2)
 
-Indicators are not normal, but the difference of two scores is N times a sum of log(1 - squared canonical
-correlation): for two discrete variables nearly half the chi-squared statistic of their table, for a number
-and states the analysis of variance, for two numbers the squared correlation. So more rows never connect what
-is independent, and an edge that is linear in the columns is found whatever the distribution of the noise. All
-comes from one matrix (:attr:`~f2sl.data.mixed.engine.MixedEngine.embedded`), so a family takes microseconds
-however many rows there are. What is not linear in the columns, such as an effect of two states together that
-neither has alone, is not seen. A number whose relations are clearly curved has further columns
+Indicators are not normal. They count as a density, in standard deviations, so a score may exceed every
+likelihood of states, and is large and positive where states determine each other. But the difference of two
+scores is N times a sum of log(1 - squared canonical correlation): for two discrete variables nearly half the
+chi-squared statistic of their table, for a number and states the analysis of variance, for two numbers the
+squared correlation. So the probability of an edge between independent variables goes to 0 as rows are added,
+and an edge that is linear in the columns is found whatever the distribution of the noise. All comes from one
+matrix (:attr:`~f2sl.data.mixed.engine.MixedEngine.embedded`), so a family takes microseconds however many
+rows there are. What is not linear in the columns, such as an effect of two states together that neither has
+alone, is not seen. A number whose relations are clearly curved has further columns
 (:mod:`f2sl.data.mixed.basis`).
 
 With missing values the matrix is that of the normal distribution that fits all rows best
