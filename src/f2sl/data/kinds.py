@@ -38,6 +38,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -92,22 +93,15 @@ def exceptions(column: RawColumn) -> tuple[str, list[str], str]:
     >>> exceptions(RawColumn("labels", np.arange(2), labels=("1", "2+")))
     ('', [], '')
     """
-    if column.form != "labels" or column.declared:
+    if column.form != "labels" or column.declared or len(column.counted[0]) <= FEW:
         return "", [], ""
     found, counts = column.counted
     labels = [column.labels[position] for position in found.tolist()]
-    n_words, words = len(labels), list[str]()
-    for label in labels if len(labels) > FEW else ():
-        if not isinstance(label, str):
-            break
-        if number_of(label) is None:
-            words.append(label)
-            if len(words) > FEW_WORDS:
-                break
-    else:
-        n_words = len(words)
-    what = "numbers"
-    if n_words > FEW_WORDS or len(labels) - n_words <= FEW:
+    what, words = "numbers", list[str]()
+    if all(isinstance(label, str) for label in labels):
+        no_numbers = (str(label) for label in labels if number_of(str(label)) is None)
+        words = list(islice(no_numbers, FEW_WORDS + 1))
+    if len(words) > FEW_WORDS or len(labels) - len(words) <= FEW:
         what, words = "dates", not_dates(labels)[1]
     if not words:
         return "", [], ""
@@ -337,7 +331,7 @@ def has_groups(column: RawColumn, n_rows: int, why: str) -> bool:
     if not enough or why == BY_NAME:
         return enough
     words = sum(number_of(str(column.labels[value])) is None for value in values.tolist())
-    return 2 * words > len(values) and np.count_nonzero(counts == 1) <= SINGLE_ROWS * len(values)
+    return 2 * words > len(values) and int((counts == 1).sum()) <= SINGLE_ROWS * len(values)
 
 
 def balanced(column: RawColumn, n_rows: int) -> str | None:

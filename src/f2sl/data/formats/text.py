@@ -296,7 +296,7 @@ def _padded(lines: Sequence[str], delimiter: str) -> frozenset[int]:
     >>> sorted(_padded(["zip,day\n", "01234,2020-01-01\n", "99501,2020-01-02\n"], ","))
     [0]
     """
-    found = set()
+    found: set[int] = set()
     with suppress(csv.Error):  # told when the rows are read
         for _, fields in split_rows((line for line in lines if _LEADING_ZERO.search(line)), delimiter):
             found.update(i for i, text in enumerate(fields) if _LEADING_ZERO.fullmatch(text.strip()))
