@@ -43,6 +43,7 @@ SECONDS_TO_WAIT = 0.1
 """Time between two looks at the deadline while a piece is worked on."""
 LONG_CALL = 1 << 18
 """Values of an array from which a call of a library may take more than a tenth of a second."""
+_LONG = "f2sl_long"
 SECONDS_TO_END = 0.1
 """Time for idle threads to end; one with a long piece is left behind."""
 
@@ -157,6 +158,9 @@ class _Task(Generic[Result]):
 def interruptibly(function: Callable[..., Result], *arrays: Any) -> Result:
     """Return what one call of a library makes of arrays; the deadline and Ctrl-C end the wait for a long one.
 
+    The interpreter still waits for it when it ends: a library that is unloaded under a call crashes. The
+    command line ends without (`unfinished_calls`).
+
     Examples
     --------
     >>> import numpy as np
@@ -166,8 +170,13 @@ def interruptibly(function: Callable[..., Result], *arrays: Any) -> Result:
     if all(array.size < LONG_CALL for array in arrays):  # to start a thread would take longer
         return function(*arrays)
     task = _Task(partial(function, *arrays))
-    threading.Thread(target=task.run, name="f2sl_long", daemon=True).start()
+    threading.Thread(target=task.run, name=_LONG, daemon=False).start()
     return task.result()
+
+
+def unfinished_calls() -> bool:
+    """Return whether some call that `interruptibly` no longer waits for is still at work."""
+    return any(thread.name == _LONG for thread in threading.enumerate())
 
 
 class Threads:
