@@ -17,8 +17,9 @@ constraints for the variables of a table.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
 from typing import Self
 
 import numpy as np
@@ -196,3 +197,23 @@ class Constraints:
         parents = self.required[np.isin(self.required[:, 1], children), 0]
         found = np.union1d(self.must_be_adjacent(variable), parents)
         return np.asarray(found[found != variable])
+
+
+def find_cycle(arrows: Iterable[Sequence[int]]) -> list[int]:
+    """Return the nodes of one directed cycle in the order of its arrows, the smallest first; empty if none.
+
+    Examples
+    --------
+    >>> find_cycle([(2, 1), (1, 3), (3, 2), (0, 1)])
+    [1, 3, 2]
+    """
+    parents: dict[int, list[int]] = {}
+    for a, b in sorted(map(tuple, arrows)):
+        parents.setdefault(b, []).append(a)
+    try:
+        TopologicalSorter(parents).prepare()
+    except CycleError as error:
+        cycle: list[int] = error.args[1][1:]
+        first = cycle.index(min(cycle))
+        return cycle[first:] + cycle[:first]
+    return []

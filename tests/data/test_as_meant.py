@@ -129,6 +129,13 @@ class TestCells:
         assert table.states[0] == ("1,234", "5,678")
 
     @engines
+    def test_leading_zeros(self, tmp_path, engine):
+        lines = [f"{n * 631 % 99999:05},{n % 12 + 1:02},{n},0.{n:03}" for n in range(1, 90)]
+        table = open_table(text(tmp_path, "\n".join(["zip,month,n,x", *lines])), engine=engine)
+        told = "read as integers, although leading zeros are usual in codes: 'zip'"
+        assert [note for note in table.notes if "zeros" in note] == [told]
+
+    @engines
     def test_encoding_and_comments(self, tmp_path, engine):
         lines = "# made by hand\na,b\nä,1\n# and more\nö,2\n"
         expected = (("ä", "ö"), (1, 2))
@@ -336,9 +343,7 @@ TITANIC = {
 
 class TestWrittenNumbers:
     @engines
-    @pytest.mark.parametrize(
-        "written", ["{}.5%", "${}.20", '"{},000"', "{} cm", "{}/2020", "-{}°", "1:{:02}"]
-    )
+    @pytest.mark.parametrize("written", ["{}.5%", "${}.20", '"{},000"', "{} cm", "{}/2020", "-{}°", "1:{}"])
     def test_they_are_noticed(self, tmp_path, engine, written):
         lines = [f"{written.format(n)},{n % 2}" for n in range(13)]
         notes = open_table(text(tmp_path, "\n".join(["a,b", *lines])), engine=engine).notes
@@ -351,6 +356,42 @@ class TestWrittenNumbers:
         assert table.names == ("b", "c")
         like = "labels that look like numbers or dates, such as '1,010.50'; convert them to plain numbers"
         assert table.notes == (f"column 'pay': left out: {like}",)
+
+    @engines
+    def test_times_with_one_digit_for_hours(self, tmp_path, engine):
+        lines = [f"{n}:{4 * n:02},{n % 2}" for n in range(13)]
+        table = open_table(text(tmp_path, "\n".join(["a,b", *lines])), engine=engine)
+        assert table.notes == ("column 'a': times, read as continuous (seconds)",)
+        assert table.column(0).tolist() == [3840.0 * n for n in range(13)]
+        few = open_table({"odds": ["1:10", "1:20"] * 10, "b": [0, 1] * 10})
+        assert few.states[0] == ("1:10", "1:20") and not few.notes
+        assert open_table({"t": ["1:10", "1:20"]}, kinds="continuous").column(0).tolist() == [4200, 4800]
+        with pytest.raises(DataError, match="'a': not all values are dates"):
+            open_table(tmp_path / "t.csv", engine=engine, date_parts=["a"])
+
+    @engines
+    def test_words_among_numbers(self, tmp_path, engine):
+        told = (
+            "numbers but for 'unknown' (20 rows); make these missing values with na=['unknown'], or convert"
+        )
+        for n_values, begin in ((30, "column 'a': "), (140, "column 'a': left out: ")):
+            lines = [f"{n % n_values / 4 if n % 7 else 'unknown'},{n % 2}" for n in range(140)]
+            path = text(tmp_path, "\n".join(["a,b", *lines]))
+            assert f"{begin}{told} them" in open_table(path, engine=engine).notes
+        assert open_table(path, engine=engine, na=["unknown"]).kinds[0] == "continuous"
+
+    @engines
+    def test_words_and_impossible_days_among_dates(self, tmp_path, engine):
+        days = [f"2020-02-{day:02}" for day in range(1, 29)]
+        path = text(tmp_path, "day,b\n" + "".join(f"{day},{i % 2}\n" for i, day in enumerate(days * 3)))
+        assert "dates written as" not in open_table(path, engine=engine).notes[0]  # PyArrow reads these
+        with path.open("a") as stream:
+            stream.write("2020-02-30,0\n")
+        [told] = [note for note in open_table(path, engine=engine).notes if "'day'" in note]
+        assert told.startswith("column 'day': dates but for '2020-02-30' (1 row); make these missing")
+        assert open_table(path, engine=engine, na=["2020-02-30"]).kinds == ("continuous", "discrete")
+        with pytest.raises(DataError, match=r"column 'day' \('2020-02-30'\): not all values are dates"):
+            open_table(path, engine=engine, date_parts=["day"])
 
     def test_labels_are_not(self, tmp_path):
         for label in ("s{}", "{} rooms", "{}a1", "a"):

@@ -122,6 +122,23 @@ class TestOneColumn:
         rare = np.repeat(np.arange(30) == 7, 2)
         assert DETERMINED not in " ".join(notes({"name": names, "rare": rare, "b": noise(1, 60)[0]}))
 
+    def test_not_what_never_varies_in_small_groups(self):
+        """A number of each patient determines the sex as the identifier does; a year of many rows may."""
+        patient = np.random.default_rng(4).integers(0, 70, 700)
+        days, sex = noise(1, 70)[0][patient], (np.arange(70) * 31 % 89 % 2)[patient]
+        assert notes({"days": days, "sex": sex, "b": noise(1, 700)[0]}) == []
+        year = patient % 20
+        rate = noise(1, 20)[0][year]
+        assert "'rate' by 'year'" in note({"year": year, "rate": rate, "b": noise(1, 700)[0]}, DETERMINED)
+
+    def test_not_labels_of_very_few_rows_in_intervals(self):
+        land = np.full(ROWS, "main land", object)
+        longitude = np.sort(noise(1)[0])
+        land[:3], land[3:5], land[-4:] = "west", "far west", "east"
+        assert notes({"longitude": longitude, "land": land}) == []
+        land[:9] = "west"
+        assert "'land' by 'longitude'" in note({"longitude": longitude, "land": land}, DETERMINED)
+
     def test_missing_values(self):
         a, b = noise(2)
         log = np.exp(a)

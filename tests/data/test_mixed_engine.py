@@ -1,5 +1,6 @@
 """Sums over states and numbers together: naive sums agree, and every engine gives the same bits."""
 
+import threading
 import warnings
 from itertools import product
 
@@ -205,6 +206,22 @@ def test_columns_of_sets_on_the_rows_that_have_them(random_state, share):
                     mixed = high[i] @ low[j] + low[i] @ high[j]
                     expected += [high[i] @ high[j], mixed, low[i] @ low[j]]
             assert groups.sums[groups.first[t] : groups.first[t + 1]].tolist() == expected
+
+
+def test_products_of_all_columns_are_summed_up_by_the_thread_that_asks(monkeypatch):
+    """A thread of a pool may be left behind; the process could not end while OpenBLAS works for one."""
+    asked_by, whole_columns = [], block_sums.whole_columns
+
+    def watched(*arguments):
+        asked_by.append(threading.current_thread())
+        return whole_columns(*arguments)
+
+    monkeypatch.setattr(block_sums, "whole_columns", watched)
+    columns = mixed_columns(1)
+    missing = drawn_missing(1, columns, 0.1)
+    with MixedEngine(mixed_table(columns, KINDS, missing=missing), 2) as engine:
+        engine.columns_of_sets(np.array([(0, 1, 3), (1, 2, 4)]))
+    assert asked_by == [threading.current_thread()]
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Notes on rows that depend on each other, that occur several times, and that are few."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -128,6 +129,33 @@ class TestPanels:
         told = notes({**data, "size": size, "income": income})
         assert told[-1].endswith("several rows for each 'school', in which 2 columns never vary")
         assert DEPEND not in " ".join(notes({**data, "size": size}))
+
+    @pytest.mark.parametrize("engine", ["memory", "stream"])
+    def test_groups_of_an_identifier_that_is_left_out(self, tmp_path, engine):
+        """The columns that never vary in a group are not said to be determined by each other."""
+        rng = np.random.default_rng(5)
+        patient = rng.permutation(np.repeat(np.arange(60), 10))
+        age, height = rng.normal(size=(2, 60))[:, patient]
+        data = {"id": patient * 7919 + 100, "x": rng.normal(size=600), "age": age, "height": height}
+        data["sex"] = rng.integers(0, 2, 60)[patient]
+        frame = pd.DataFrame(data)
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        table = open_table(tmp_path / "t.csv", engine=engine)
+        assert table.names == ("x", "age", "height", "sex") and remarks(table) == []
+        assert table.notes[-1].startswith(DEPEND)
+        assert table.notes[-1].endswith(": several rows for each 'id'")
+        assert remarks(open_table(frame, keep=["id"]))[-1].startswith(DEPEND)
+        frame["id"] = np.arange(600)
+        assert DEPEND not in " ".join(open_table(frame).notes)
+
+    def test_groups_of_rare_labels_but_not_of_names_that_people_share(self):
+        rng = np.random.default_rng(6)
+        country, x = np.repeat([f"land {i}" for i in range(100)], 7), rng.normal(size=700)
+        told = " ".join(open_table({"country": country, "x": x}).notes)
+        assert told.endswith("several rows for each 'country'")
+        names = np.array([f"name {i}" for i in range(250)])[np.minimum(rng.geometric(0.01, 700), 250) - 1]
+        table = open_table({"name": names, "x": x})
+        assert table.names == ("x",) and DEPEND not in " ".join(table.notes)
 
     def test_not_continuous_columns_that_were_cut(self):
         rng = np.random.default_rng(2)

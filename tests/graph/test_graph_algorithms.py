@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 import naive_graph as naive
 from f2sl import DAG, PDAG, GraphError, Knowledge
+from f2sl.constraints import find_cycle
 from f2sl.graph import apply_meek_rules, consistent_extension, extension, meek
-from f2sl.graph._arrays import find_cycle, first_topological_order
+from f2sl.graph._arrays import first_topological_order
 from f2sl.graph.cycle_guard import CycleGuard
 from graphs import pdags, shuffled
 from marks import examples

@@ -46,7 +46,7 @@ OPTIONS = st.fixed_dictionaries(
         "max_parents": st.sampled_from([None, 0, 1, 2]),
         "max_exact": st.sampled_from([2, 3, 13, 13]),
     }
-)
+).map(lambda options: options | ({"equivalent_sample_size": 1.0} if options["score"] == "bic" else {}))
 
 
 class BestWithoutChance(naive_score_local.Best):

@@ -207,10 +207,10 @@ def test_a_helper_leaves_machine_code_in_the_cache(tmp_path, helpers, monkeypatc
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     found = helpers(sys.executable)
     found.expect("PCStable", "continuous")
-    [kernel] = needed("PCStable", "continuous")
     wait_until(lambda: not found._processes)
-    assert found.compiled(kernel)
-    assert any(f".{kernel[1]}-" in index.name for index in tmp_path.glob("*/*.nbi"))
+    for kernel in needed("PCStable", "continuous"):
+        assert found.compiled(kernel)
+        assert any(f".{kernel[1]}-" in index.name for index in tmp_path.glob("*/*.nbi"))
 
 
 @posix_only

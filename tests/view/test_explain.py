@@ -15,8 +15,7 @@ import naive
 from cli_process import small_table, write_csv
 from f2sl import PDAG, DataError, OptionError
 from f2sl.cli.app import main
-from f2sl.cli.learn import learn
-from f2sl.cli.why import why
+from f2sl.cli.learn import learn, why
 from f2sl.errors import NotFittedError
 from f2sl.graph import apply_meek_rules
 from f2sl.view.explain import explain_all, explained_pairs

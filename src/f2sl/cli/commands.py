@@ -11,7 +11,7 @@ from f2sl._registry import Registry
 COMMANDS = Registry("command")
 """The commands in the order of the help, each a function of that name."""
 
-_FILES = {"pc": "one_target", "mb": "one_target", "predict": "query"}
+_FILES = {"pc": "one_target", "mb": "one_target", "predict": "query", "check": "reading", "why": "learn"}
 _FILES |= dict.fromkeys(("example", "networks", "sample"), "samples")
 """Files of the commands that share one; each of the others has a file of its name."""
 

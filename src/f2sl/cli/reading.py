@@ -1,4 +1,4 @@
-"""Options of reading a table on the command line."""
+"""Options of reading a table on the command line, and ``f2sl check``, which shows how one is read."""
 
 from __future__ import annotations
 
@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any
 from f2sl._notes import Note, Use, of_kind
 from f2sl._options import CATALOGUE, Option
 from f2sl._reading import KINDS, READING
-from f2sl.cli.options import DataFile, parameter, postponed, spread
-from f2sl.errors import FileError, OptionError
+from f2sl.cli import output
+from f2sl.cli.options import AsJson, DataFile, parameter, postponed, records, spread, texts
+from f2sl.cli.output import count
+from f2sl.cli.program import examples
+from f2sl.errors import DataError, FileError, OptionError, printable
 
 if TYPE_CHECKING:
     from f2sl.data.table import Table
@@ -146,3 +149,42 @@ def _is_number(name: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+CHECK_EXAMPLES = examples(
+    "f2sl check people.csv",
+    "f2sl check people.csv --bins 5 --discrete region --drop id --json",
+)
+
+
+@with_reading_options
+def check(reading: TableOptions, as_json: AsJson = False) -> None:
+    """Show how each column of a table is read, and all problems, each with the option that solves it.
+
+    Nothing is written. The exit code is 2 if there are problems.
+    """
+    reading.check()
+    from f2sl.data.open import check as check_table
+
+    report = check_table(reading.data, **reading.options())
+    problems = texts(report.problems)
+    notes = reading.with_names(report.notes, [column.name for column in report.columns if column.kind])
+    if as_json:
+        columns = [column._asdict() for column in report.columns]
+        found = {"notes": records(notes), "problems": records(report.problems)}
+        output.show_json({"rows": report.n_rows, "columns": columns, **found})
+    else:
+        rows = [tuple(printable(str(cell)) for cell in column) for column in report.columns]
+        title = f"{printable(reading.data)}: {count(report.n_rows, 'row')}, {count(len(rows), 'column')}"
+        headings = ("column", "kind", "values", "missing", "read as", "why")
+        output.show(output.columns(title, headings, rows, right=[3]))
+        lines = [("Note", note) for note in texts(notes)]
+        lines += [("Problem", problem) for problem in problems]
+        if lines:
+            output.show(output.pairs((label, printable(text)) for label, text in lines))
+    if problems:
+        raise DataError(
+            f"{count(len(problems), 'problem')}: {problems[0]}"
+            if as_json
+            else f"{count(len(problems), 'problem')}; see above"
+        )

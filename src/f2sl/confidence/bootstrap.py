@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from numbers import Integral
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from f2sl._notes import Note, Use
-from f2sl._options import choice, problems_with, refuse
+from f2sl._options import choice, problems_with, refuse, whole
 from f2sl._progress import stage
 from f2sl._reading import READING
 from f2sl._registry import refuse_unknown
@@ -176,14 +175,12 @@ def problems(
     replicates: Any, random_state: Any, method: Any, threshold: Any, n_jobs: Any, out: Any, resume: Any
 ) -> Iterator[Note]:
     """Yield all problems with the options."""
-    least = 2 if method == SUBSAMPLE else 1
-    for name, value, smallest in (("replicates", replicates, least), ("random_state", random_state, 0)):
-        if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < smallest:
-            message = f" must be a whole number of at least {smallest}, not {value!r}"
-            yield Note("option", Use(name), message)
-        elif name == "replicates" and method == SUBSAMPLE and int(value) % 2:
-            message = f" must be even for the method 'subsample' (two halves each), not {value}"
-            yield Note("option", Use(name), message)
+    wrong = problems_with(whole, "replicates", replicates, 2 if method == SUBSAMPLE else 1)
+    yield from wrong
+    if not wrong and method == SUBSAMPLE and replicates % 2:
+        message = f" must be even for the method 'subsample' (two halves each), not {replicates}"
+        yield Note("option", Use("replicates"), message)
+    yield from problems_with(whole, "random_state", random_state)
     yield from problems_with(choice, "method", method, METHODS)
     if threshold is not None:
         yield from problems_with(checked_threshold, "threshold", threshold)

@@ -41,7 +41,9 @@ MONTHS = (
 )
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
-_SHORT_MONTHS = [name[:3].lower() for name in MONTHS]
+_MONTHS_BY_NAME = {
+    form: number for number, name in enumerate(MONTHS, 1) for form in (name.lower(), name[:3].lower())
+}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY, _MONTH, _YEAR = r"(?P<day>\d\d?)", r"(?P<month>\d\d?)", r"(?P<year>\d{4})"
 _TIME = (
@@ -58,14 +60,23 @@ FORMS = {
         "day/month/short year": rf"{_DAY}/{_MONTH}/(?P<short>\d\d)",
         "day-month name-year": rf"{_DAY}[ -](?P<name>[A-Za-z]{{3}})[ -](?:{_YEAR}|(?P<short>\d\d))",
         "year-month": rf"{_YEAR}-{_MONTH}",
+        "month name day, year": rf"(?P<name>[A-Za-z]{{3,9}})\.? {_DAY},? {_YEAR}",
         "year month name": rf"{_YEAR} (?P<name>[A-Za-z]{{3}})",
         "year quarter": rf"{_YEAR}[ -]?Q(?P<quarter>[1-4])",
     }.items()
 }
 """Written forms of dates, by name; a time may follow. In other forms labels stay labels."""
 
+TIMES = "hours:minutes"
+"""Form of times of day and of durations; seconds may follow. Other libraries need two digits for hours."""
+
+_TIMES = re.compile(r"(?P<hours>\d{1,4}):(?P<minutes>[0-5]\d)(?::(?P<seconds>[0-5]\d(?:\.\d+)?))?")
+
 _MONTH_FIRST = "/"
 """The separator that has the month first where day and month may be either, as most programs write it."""
+
+FEW_WORDS = 5
+"""Labels that are no numbers or dates up to which they count as exceptions among others that are."""
 
 FIRST_SHORT_YEAR = 69
 """Years of two digits from this one on are in the 20th century, as POSIX has it."""
@@ -82,11 +93,12 @@ class DateReader:
     part: str = ""
 
     def __call__(self, column: RawColumn) -> RawColumn:
-        """Return days as numbers, or the part asked for."""
+        """Return days or seconds as numbers, or the part asked for."""
         if column.form == "labels":
-            days = np.array([_day_of(label, self.form) for label in column.labels], np.float64)
-            at = np.minimum(column.values, len(days) - 1)  # where missing, a value may be anything
-            column = replace(reals(days[at], column.missing), weights=column.weights, unit=DAYS)
+            numbers = np.array([_number_of(label, self.form) for label in column.labels], np.float64)
+            at = np.minimum(column.values, len(numbers) - 1)  # where missing, a value may be anything
+            unit = SECONDS if self.form == TIMES else DAYS
+            column = replace(reals(numbers[at], column.missing), weights=column.weights, unit=unit)
         return part_of(column, self.part) if self.part else column
 
 
@@ -122,6 +134,48 @@ def date_form(labels: Sequence[object]) -> str | None:
     return next((form for form in fitting if all(_day_of(label, form) is not None for label in labels)), None)
 
 
+def _number_of(label: object, form: str) -> float | None:
+    """Return the days since 1970 of a date, or the seconds of a time; None if a label is not of this form."""
+    if form != TIMES:
+        return _day_of(label, form)
+    found = _TIMES.fullmatch(label.strip()) if isinstance(label, str) else None
+    if found is None:
+        return None
+    return 3600 * int(found["hours"]) + 60 * int(found["minutes"]) + float(found["seconds"] or 0)
+
+
+def are_times(labels: Sequence[object]) -> bool:
+    """Return whether all labels are times such as 0:04 or 13:05:30.
+
+    Examples
+    --------
+    >>> are_times(["0:04", "13:05:30"]), are_times(["1:10", "1:100"])
+    (True, False)
+    """
+    return bool(labels) and all(_number_of(label, TIMES) is not None for label in labels)
+
+
+def not_dates(labels: Sequence[object]) -> tuple[str, list[str]]:
+    """Return the commonest form of dates among labels, and those that are none, if they are few.
+
+    Examples
+    --------
+    >>> not_dates([*(f"2020-02-{day:02}" for day in range(1, 31)), "soon"])
+    ('year-month-day', ['2020-02-30', 'soon'])
+    >>> not_dates(["a", "2020-02-01", "b"])
+    ('', [])
+    """
+    middle = labels[len(labels) // 2] if labels else None
+    if not isinstance(middle, str):
+        return "", []
+    for form, pattern in FORMS.items():
+        if pattern.fullmatch(middle.strip()):
+            wrong = [str(label) for label in labels if _day_of(label, form) is None]
+            if len(wrong) <= FEW_WORDS < len(labels) - len(wrong):
+                return form, wrong
+    return "", []
+
+
 def _day_of(label: object, form: str) -> float | None:
     """Return the days since 1970 of a label, or None if it is no date of this form, such as 30 February."""
     found = FORMS[form].fullmatch(label.strip()) if isinstance(label, str) else None
@@ -137,9 +191,7 @@ def _date_of(fields: dict[str, str | None]) -> datetime | None:
     if not fields.get("year"):
         year += 1900 if year >= FIRST_SHORT_YEAR else 2000
     if name := fields.get("name"):
-        if name.lower() not in _SHORT_MONTHS:
-            return None
-        month = _SHORT_MONTHS.index(name.lower()) + 1
+        month = _MONTHS_BY_NAME.get(name.lower(), 0)  # there is no such month, so that the date is refused
     elif quarter := fields.get("quarter"):
         month = 3 * int(quarter) - 2
     else:

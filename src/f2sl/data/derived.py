@@ -48,6 +48,11 @@ each column."""
 MOST_INTERVALS = 50
 """Largest number of states without order that may be intervals of numbers."""
 
+ROWS_OF_VALUE = 20
+"""Rows for each value of a continuous column of more than `MOST_INTERVALS` values from which on it may
+determine others, unless these are monotone in it. With fewer, it has a value of its own in most groups of
+related rows, such as the visits of a patient, and so determines whatever never varies in these."""
+
 KNOTS = 1 << 12
 """Number of sampled rows of a monotone function between which all other rows must lie."""
 
@@ -74,7 +79,8 @@ NAMED = 8
 """Largest number of columns that are named for one function or sum."""
 
 ROWS_PER_TERM, MORE_ROWS = 2, 10
-"""Rows that a sum needs, of those in which one of its columns does not have its commonest value."""
+"""Rows that a sum needs, for each term and in addition, of those in which one of its columns does not have
+its commonest value. Intervals without order need the latter, too."""
 
 
 class Function(NamedTuple):
@@ -130,6 +136,9 @@ def functions(sample: Sample) -> list[Function]:
             enough, of, value = NOT_BY_CHANCE + 2 * np.log(n), values[x], values[y]
             if is_monotone and not ordered[y]:
                 value = _in_order_of(of, value)
+                counts = np.bincount(value[~np.isnan(value)].astype(np.int64))
+                if counts.sum() - counts.max() < MORE_ROWS:
+                    continue
                 enough += math.lgamma(np.nanmax(value) + 2)  # any order of the states will do
             if _follows(few[x], value[looked_at], is_monotone) and _follows(of, value, is_monotone):
                 one_to_one = _follows(value, of, is_monotone)
@@ -413,6 +422,26 @@ def _unequal(found: list[Sum], values: dict[int, Floats]) -> Arrays:
     return (np.array(wrong),)
 
 
+def _stands_for_group(sample: Sample, function: Function) -> bool:
+    """Return whether a column determines another one only because both are constant in small groups of rows.
+
+    Examples
+    --------
+    >>> from f2sl import open_table
+    >>> patient = np.repeat(np.arange(90), 4)
+    >>> days, sex = patient * 7919 % 1000 / 3, patient * 31 % 89 % 2
+    >>> sample = Sample.of_table(open_table({"days": days, "sex": sex, "large": days > 100}))
+    >>> [_stands_for_group(sample, one) for one in functions(sample)]
+    [True, False]
+    """
+    values = sample.values[function.of]
+    if function.is_monotone or sample.table.kinds[function.of] == DISCRETE:
+        return False
+    known = values[~np.isnan(values)]
+    n_values = len(np.unique(known))
+    return n_values > MOST_INTERVALS and len(known) < ROWS_OF_VALUE * n_values
+
+
 def describe_derived(sample: Sample) -> tuple[list[Note], list[Function]]:
     """Return notes on derived columns, each with what to leave out, and the functions of one column."""
     names, kinds = sample.table.names, sample.table.kinds
@@ -421,7 +450,7 @@ def describe_derived(sample: Sample) -> tuple[list[Note], list[Function]]:
     found = [f for f in found if f not in aliases]
     linear = [f for f in found if f.is_linear]
     alike = [f for f in found if f.is_monotone and f.is_one_to_one and not f.is_linear]
-    computed = [f for f in found if f not in linear and f not in alike]
+    computed = [f for f in found if f not in linear and f not in alike and not _stands_for_group(sample, f)]
     remarks = []
     for what, some in (
         ("linear functions of each other, so that each hides the other's edges", linear),

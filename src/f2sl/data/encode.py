@@ -42,7 +42,7 @@ from f2sl.data.check import (
     size_problem,
 )
 from f2sl.data.column import CONTINUOUS, DISCRETE, MAX_STATES, Column, code_type
-from f2sl.data.dates import DAYS, DateReader, reader_of, written
+from f2sl.data.dates import DAYS, TIMES, DateReader, are_times, not_dates, reader_of, written
 from f2sl.data.frames import Source, open_source, rows_by_weight
 from f2sl.data.kinds import (
     AS_ONE,
@@ -51,8 +51,10 @@ from f2sl.data.kinds import (
     alike_but_for_case,
     are_codes,
     balanced,
+    exceptions,
     few,
     frequent_labels,
+    has_groups,
     identifies,
     like_written_numbers,
     missing_codes,
@@ -70,6 +72,7 @@ from f2sl.data.names import (
     listing,
 )
 from f2sl.data.notes import describe_constant
+from f2sl.data.ordered import note_on_dependence
 from f2sl.data.values import (
     LAST_EXACT,
     RawColumn,
@@ -171,6 +174,7 @@ class Encoder:
         self._remarks: dict[Remark, list[str]] = defaultdict(list)
         self._alike: dict[Labels, list[str]] = {}
         self._cut: set[int] = set()
+        self._groups: list[int] = []
         self._action: dict[int, tuple[str, str]] = {}
         self._missing: dict[int, int] = {}
         self._range: dict[int, tuple[float, float]] = {}
@@ -294,6 +298,7 @@ class Encoder:
                 self._few_are_numbers = True
                 self.numbers, self._n_numbers = np.empty((0, self.n_kept)), 0
                 self._remarks.clear()
+                self._groups.clear()
                 for i in range(len(self.kinds)):
                     self.states[i] = ()
                     self.encode_column(i, keep)
@@ -350,13 +355,18 @@ class Encoder:
                 return False
             like = identifies(name, column, self.n_kept, self._beside_numbers) if may_choose else None
             if like is not None:
-                if column.form == "labels" and like_written_numbers(column.labels, self.n_kept):
+                what, words, shown = exceptions(column)
+                if words:
+                    self._leave_out(i, f"{what} but for {shown}", remedy=_to_missing(words))
+                elif column.form == "labels" and like_written_numbers(column.labels, self.n_kept):
                     self._leave_out(i, _written(column), remedy=(TO_NUMBERS,))
                 else:
                     remedy: Remark = ("; keep with ", KEEP)
                     if column.unit == DAYS:
                         remedy += ("; their parts with ", DATE_PARTS)
                     self._leave_out(i, like + LIKE_ONE, "identifier", remedy)
+                    if has_groups(column, self.n_kept, like):
+                        self._groups.append(i)
                 return True
             kind, k, why = self._choose(name, column)
             if many_labels and may_choose and self._beside_numbers:
@@ -390,6 +400,8 @@ class Encoder:
             if refused.reason == "many" and self._may_choose(name) and self.reading.missing != "drop":
                 self._leave_out(i, f"more than {MAX_STATES:,} labels{LIKE_ONE}", "identifier")
                 return True
+            if refused.reason == "no dates":  # the user wrote the name of the column, not that of a part
+                name = name.removesuffix(f".{self._parts[i]}")
             self.problems.add(refused.reason, name, refused.detail)
             self.kinds[i] = REFUSED
             self._action[i] = REFUSED, REASONS[refused.reason].short
@@ -434,6 +446,11 @@ class Encoder:
             occurring, _ = column.counted
             labels = [column.labels[position] for position in occurring.tolist()]
             reader = reader_of(replace(column, labels=tuple(labels)))
+            enough = len(labels) > FEW or asked == CONTINUOUS
+            if reader is None and not part and enough and are_times(labels):
+                reader = DateReader(TIMES)
+            if part and reader is None and labels:
+                raise Refused("no dates", listing([repr(label) for label in not_dates(labels)[1]]))
         if part and reader is None and column.n_missing < self.n_kept:
             raise Refused("no dates")
         self.readers[i] = reader = None if reader is None else replace(reader, part=part)
@@ -587,7 +604,10 @@ class Encoder:
             remarks[integers_read(kind, n)] += [name] * (n > 2)  # of two values, either way is the same
         if kind == DISCRETE and column.missing is not None and self.reading.missing == "state":
             remarks["missing-state", "missing values became a state"].append(name)
-        if column.form == "labels" and like_written_numbers(column.labels, self.n_kept):
+        what, words, shown = exceptions(column)
+        if words:
+            remarks["labels-like-numbers", f"{what} but for {shown}", *_to_missing(words)].append(name)
+        elif column.form == "labels" and like_written_numbers(column.labels, self.n_kept):
             like_numbers = f"{_written(column)}{TO_NUMBERS}, or leave out with "
             remarks["labels-like-numbers", like_numbers, DROP([name])].append(name)
         if i in self._range and not column.unit:
@@ -627,6 +647,10 @@ class Encoder:
             dropped = f"dropped {n_dropped} of {n_rows} rows with missing values"
             notes.append(Note("dropped-rows", dropped, dropped=n_dropped, rows=n_rows))
         notes += [note_on(remark, some, len(self.kinds)) for remark, some in self._remarks.items() if some]
+        if self._groups and self.kept:
+            groups = [names[i] for i in sorted(self._groups)]
+            several = f"several rows for each {' and for each '.join(map(repr, groups))}"
+            notes.append(note_on_dependence(several, groups))
         if self._names_are_values():
             like = f"the column names look like values, such as {names[self.kept[0]]!r}"
             advice = "; if there is no line of names, use "
@@ -657,7 +681,8 @@ class Encoder:
             action, why = self._action.get(i, (DISCRETE, "integers with few values"))
             low, high = self._range.get(i, (0.0, 0.0))
             described = describe_values(self.states[i], low, high) if kind else ""
-            if kind == CONTINUOUS and (reader := self.readers[i]) and not reader.part:
+            reader = self.readers[i]
+            if kind == CONTINUOUS and reader and not reader.part and reader.form != TIMES:
                 described = f"{written(low)} to {written(high)}"
             columns.append(CheckedColumn(name, kind, described, self._missing.get(i, 0), action, why))
         for name in self.reading.drop:
@@ -684,6 +709,10 @@ def complete_rows(source: Source) -> Mask | None:
             if is_missing is not None:
                 incomplete |= is_missing
     return ~incomplete if incomplete.any() else None
+
+
+def _to_missing(words: list[str]) -> Remark:
+    return "; make these missing values with ", Use("na", words), ", or convert them"
 
 
 def _written(column: RawColumn) -> str:

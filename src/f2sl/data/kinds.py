@@ -45,8 +45,11 @@ from f2sl._arrays import Integers
 from f2sl._constants import OTHER
 from f2sl._notes import Say
 from f2sl.data.column import MAX_STATES
-from f2sl.data.notes import FEWEST_ROWS
-from f2sl.data.values import RawColumn
+from f2sl.data.dates import FEW_WORDS, SECONDS, not_dates
+from f2sl.data.names import listing
+from f2sl.data.notes import FEWEST_ROWS, LIKE_AN_IDENTIFIER
+from f2sl.data.ordered import FEWEST_GROUPS, GROUP_SIZE
+from f2sl.data.values import RawColumn, number_of
 
 Kinds = str | Mapping[str, str]
 
@@ -76,6 +79,41 @@ def like_written_numbers(labels: Sequence[object], n_rows: int) -> bool:
     return not few(len(labels), n_rows) and all(
         isinstance(label, str) and _WRITTEN_NUMBER.fullmatch(label.strip()) for label in labels
     )
+
+
+def exceptions(column: RawColumn) -> tuple[str, list[str], str]:
+    """Return what most of many labels are, "numbers" or "dates", the few that are not, and these in words.
+
+    Examples
+    --------
+    >>> labels = (*map(str, range(10, 20)), "unknown")
+    >>> exceptions(RawColumn("labels", np.array([*range(10), 10, 10]), labels=labels))
+    ('numbers', ['unknown'], "'unknown' (2 rows)")
+    >>> exceptions(RawColumn("labels", np.arange(2), labels=("1", "2+")))
+    ('', [], '')
+    """
+    if column.form != "labels" or column.declared:
+        return "", [], ""
+    found, counts = column.counted
+    labels = [column.labels[position] for position in found.tolist()]
+    n_words, words = len(labels), list[str]()
+    for label in labels if len(labels) > FEW else ():
+        if not isinstance(label, str):
+            break
+        if number_of(label) is None:
+            words.append(label)
+            if len(words) > FEW_WORDS:
+                break
+    else:
+        n_words = len(words)
+    what = "numbers"
+    if n_words > FEW_WORDS or len(labels) - n_words <= FEW:
+        what, words = "dates", not_dates(labels)[1]
+    if not words:
+        return "", [], ""
+    rows = dict(zip(labels, counts.tolist(), strict=True))
+    shown = listing([f"{word!r} ({rows[word]:,} row{'s' * (rows[word] > 1)})" for word in words])
+    return what, words, shown
 
 
 _CODE = re.compile(r"-?(99+|88+|77+)|-[789]")
@@ -165,9 +203,40 @@ def are_codes(columns: Iterable[tuple[int, int, int]]) -> bool:
     return all(0 <= low <= first for _, low, _ in many) and sum(n for n, *_ in many) >= SHARE_OF_CODES * upto
 
 
-_NAME_OF_ID = re.compile(
-    r"(^|[^a-z]|case|person|subject|patient|user|hh)(id|idcode|identifier|uuid|nr)$|[a-z]I[dD]$"
-)
+ID_WORDS = frozenset({"id", "ids", "idcode", "identifier", "uid", "uuid", "guid"})
+"""Words that begin or end the name of an identifier, whose values may repeat."""
+
+KEY_WORDS, NUMBER_WORDS = frozenset({"pid", "key", "idx", "row"}), frozenset({"no", "number", "num", "code"})
+"""Words that end the name of an identifier if nearly all integers differ; the latter also count things, so
+that all integers must have equally many digits, too. An index may be that of prices or the body's mass."""
+
+_WORD = re.compile(r"[^\W\d_]+")
+_CASE_CHANGE = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_JOINED_ID = re.compile(r"(case|person|subject|patient|user|hh)(id|idcode|identifier|uuid|nr)|nr")
+
+
+def name_of_id(name: str, nearly_different: bool = False, same_digits: bool = False) -> bool:
+    """Return whether a name is that of an identifier, given what is known of its values.
+
+    Names are split at digits, signs and changes of case.
+
+    Examples
+    --------
+    >>> [name_of_id(name) for name in ("caseid", "userId", "id_household", "PATIENT.ID", "Nr", "grid", "pid")]
+    [True, True, True, True, True, False, False]
+    >>> name_of_id("PID", True), name_of_id("accountNumber", True, True), name_of_id("beds_num", True)
+    (True, True, False)
+    """
+    chunks = _WORD.findall(name)
+    if not chunks:
+        return False
+    first, last = _CASE_CHANGE.split(chunks[0])[0].lower(), _CASE_CHANGE.split(chunks[-1])[-1].lower()
+    whole = chunks[-1].lower()
+    if {first, last, whole} & ID_WORDS or _JOINED_ID.fullmatch(whole) or last == "nr":
+        return True
+    like_key = last in KEY_WORDS or name.strip().lower() == "index"
+    return nearly_different and (like_key or (same_digits and last in NUMBER_WORDS))
+
 
 REPEATS_BY_CHANCE = 10
 """Integers that differ in every row are measured if they spread so far that fewer pairs of rows than this
@@ -206,16 +275,20 @@ def identifies(name: str, column: RawColumn, n_rows: int, beside_numbers: bool =
     values, counts = column.counted
     very_many = column.only_ends or len(values) > MAX_STATES  # of which files read in blocks keep no account
     different = not very_many and len(values) == n
+    if column.unit == SECONDS and different:  # durations are measured
+        different = n * n >= 2 * REPEATS_BY_CHANCE * float(values[-1] - values[0])
     if column.unit:
         return DIFFERENT if different else None
-    by_name = _NAME_OF_ID.search(name.lower() if name.isupper() else name) is not None
+    by_name = name_of_id(name)
     if column.form == "integers":
         spread = int(values[-1]) - int(values[0])
         if spread == n - 1 and (different or very_many):
             return COUNTS_ROWS
         if different and n * n >= 2 * REPEATS_BY_CHANCE * spread:
             return DIFFERENT
-        return BY_NAME if by_name and (very_many or len(values) > FEW) else None
+        nearly = not very_many and len(values) > LIKE_AN_IDENTIFIER * n
+        like_key = nearly and name_of_id(name, nearly, len(str(values[0])) == len(str(values[-1])))
+        return BY_NAME if like_key or (by_name and (very_many or len(values) > FEW)) else None
     if not column.declared and 2 * len(values) > n:
         return NAMES_ROWS
     if len(values) > (MANY_LABELS if beside_numbers else MOST_LABELS):
@@ -223,6 +296,29 @@ def identifies(name: str, column: RawColumn, n_rows: int, beside_numbers: bool =
         if by_name or 2 * frequent[frequent >= ROWS_OF_LABEL].sum() < n:
             return BY_NAME if by_name else FEW_ROWS
     return None
+
+
+SINGLE_ROWS = 0.1
+"""Largest share of labels of groups that occur once, unless the name says that they identify something;
+people with the same name are no group."""
+
+
+def has_groups(column: RawColumn, n_rows: int, why: str) -> bool:
+    """Return whether an identifier, left out for a reason, tells groups of rows apart.
+
+    Examples
+    --------
+    >>> patients = RawColumn("integers", np.repeat(np.arange(40), np.arange(40)))
+    >>> has_groups(patients, 780, BY_NAME), has_groups(patients.rows(np.arange(60)), 60, COUNTS_ROWS)
+    (True, False)
+    """
+    values, counts = column.counted
+    if why not in (BY_NAME, FEW_ROWS) or column.only_ends or len(values) > MAX_STATES:
+        return False
+    enough = FEWEST_GROUPS <= len(values) <= (n_rows - column.n_missing) / GROUP_SIZE
+    if column.form == "labels":
+        enough &= sum(number_of(str(label)) is None for label in column.labels) > len(values) / 2
+    return enough and (why == BY_NAME or np.count_nonzero(counts == 1) <= SINGLE_ROWS * len(values))
 
 
 def balanced(column: RawColumn, n_rows: int) -> str | None:

@@ -14,12 +14,13 @@ penguins would be noted, too.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache, partial
 
 import numpy as np
 
 from f2sl._arrays import Floats, Integers, Mask
-from f2sl._notes import Note
+from f2sl._notes import Note, of_kind
 from f2sl.data.column import DISCRETE
 from f2sl.data.dates import PARTS
 from f2sl.data.derived import Function, scaled
@@ -70,15 +71,25 @@ MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 def describe_rows(sample: Sample, derived: list[Function]) -> list[Note]:
-    """Return a note on rows that depend on each other, if there are signs of it, with all of these."""
+    """Return a note on rows that depend on each other, if there are signs of it, with all of these.
+
+    There is none if the table has such a note, by a column that was left out as an identifier of groups.
+    """
+    if of_kind(sample.table.notes, "dependent-rows"):
+        return []
     few = sample.thinned()
     signs = [
         _describe_panel(sample, few) or _describe_groups(few, derived),
         _describe_neighbors(_without_parts(few)),
     ]
     reasons = "; ".join(sign for sign in signs if sign)
+    return [note_on_dependence(reasons)] if reasons else []
+
+
+def note_on_dependence(reasons: str, columns: Sequence[str] = ()) -> Note:
+    """Return the note that rows depend on each other, as `columns` show."""
     what = "rows may depend on each other, but are treated as independent, so weak edges may be spurious"
-    return [Note("dependent-rows", f"{what}: {reasons}")] if reasons else []
+    return Note("dependent-rows", f"{what}: {reasons}", columns=columns)
 
 
 def _without_parts(sample: Sample) -> Sample:
@@ -280,7 +291,11 @@ def _describe_groups(sample: Sample, derived: list[Function]) -> str:
     counts = Counter(f.of for f in inside if sizes[f.column] > 2)
     for of, count in counts.most_common():
         if count >= UNVARYING and FEWEST_GROUPS <= sizes[of] <= len(sample.rows) / GROUP_SIZE:
-            return f"several rows for each {sample.table.names[of]!r}, in which {count} columns never vary"
+            name, values = repr(sample.table.names[of]), sample.values[of]
+            if np.array_equal(values, np.rint(values), equal_nan=True):
+                return f"several rows for each {name}, in which {count} columns never vary"
+            # A measurement that is the same in all rows of a group, but has not its name.
+            return f"groups of rows with the same {name}, in which {count} more columns never vary"
     return ""
 
 

@@ -248,8 +248,9 @@ def _shape(normal: NormalScores, values: Floats) -> _Shape:
     differ = bool(2 * np.count_nonzero(known[1:] != known[:-1]) >= len(values))
     a = known / max(-known[0], known[-1], 1e-300)  # so that no square overflows
     a -= a.mean()
-    squares = float(a @ a) * (float(scores @ scores) - n * float(scores.mean()) ** 2)
-    lack = 1.0 - float(a @ scores) ** 2 / squares if squares > 0.0 else 0.0
+    # No products of vectors: this runs in a thread of a pool (see f2sl._threads).
+    squares = float((a * a).sum()) * (float((scores * scores).sum()) - n * float(scores.mean()) ** 2)
+    lack = 1.0 - float((a * scores).sum()) ** 2 / squares if squares > 0.0 else 0.0
     if lack <= min(NOT_NORMAL / n, LARGEST_NOT_NORMAL):
         return _Shape(ends, _Form.of(bounds, bounds, known), None, differ, lack)
     low, high = known[int(n * OUTER)], known[n - 1 - int(n * OUTER)]

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Mapping, Sequence
-from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
@@ -112,26 +111,6 @@ def first_topological_order(n: int, directed: IntArray) -> list[int]:
             if not waiting[child]:
                 heapq.heappush(ready, child)
     return order
-
-
-def find_cycle(arrows: Iterable[Sequence[int]]) -> list[int]:
-    """Return the nodes of one directed cycle in the order of its arrows, the smallest first; empty if none.
-
-    Examples
-    --------
-    >>> find_cycle([(2, 1), (1, 3), (3, 2), (0, 1)])
-    [1, 3, 2]
-    """
-    parents: dict[int, list[int]] = {}
-    for a, b in sorted(map(tuple, arrows)):
-        parents.setdefault(b, []).append(a)
-    try:
-        TopologicalSorter(parents).prepare()
-    except CycleError as error:
-        cycle: list[int] = error.args[1][1:]
-        first = cycle.index(min(cycle))
-        return cycle[first:] + cycle[:first]
-    return []
 
 
 def strong_components(n: int, directed: IntArray) -> IntArray:

@@ -38,8 +38,9 @@ from typing import Any, Self
 import numpy as np
 
 from f2sl._extensions import imported
+from f2sl.constraints import find_cycle
 from f2sl.errors import GraphError, unknown_name
-from f2sl.graph._arrays import Adjacency, IntArray, adjacency, find_cycle, first_topological_order
+from f2sl.graph._arrays import Adjacency, IntArray, adjacency, first_topological_order
 from f2sl.graph.pdag import PDAG
 
 

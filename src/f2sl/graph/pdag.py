@@ -531,18 +531,14 @@ class PDAG:
         >>> PDAG(["a", "b"], [("a", "b")]).to_frame().shape
         (1, 4)
         """
-        edges = self.edges
-        columns = {field: [getattr(edge, field) for edge in edges] for field in EdgeRecord._fields}
-        try:
-            import pandas as pd
-        except ImportError:
-            import pyarrow as pa
+        import pyarrow as pa
 
-            kinds = [
-                (field, pa.float64() if field == "weight" else pa.string()) for field in EdgeRecord._fields
-            ]
-            return pa.table(columns, schema=pa.schema(kinds))
-        return pd.DataFrame(columns).astype({"weight": float})
+        kinds = [(field, pa.float64() if field == "weight" else pa.string()) for field in EdgeRecord._fields]
+        table = pa.Table.from_pylist([edge._asdict() for edge in self.edges], pa.schema(kinds))
+        try:
+            return table.to_pandas()
+        except ImportError:
+            return table
 
     def to_networkx(self) -> Any:
         """Return a ``networkx.DiGraph``; an undirected edge becomes two opposite edges.

@@ -211,20 +211,6 @@ class Knowledge:
         forbidden = [*bound.forbidden, *((u, v) for a, b in bound.nonadjacent for u, v in ((a, b), (b, a)))]
         return Constraints.of(len(names), forbidden, bound.required, out, into)
 
-    def _about_merged(self, merged: Mapping[str, str]) -> list[Note]:
-        """Return messages on names and patterns that match columns merged with others."""
-        words = {word for group in self._words() for word in group}
-        patterns = [re.compile(as_regex(word), re.DOTALL) for word in words if is_pattern(word)]
-        return [
-            Note(
-                "merged",
-                f"{shown(name)} was merged with {shown(other)}; name that one, or learn without ",
-                Use("aliases", "merge"),
-            )
-            for name, other in merged.items()
-            if name in words or any(pattern.fullmatch(name) for pattern in patterns)
-        ]
-
     def about(self, some: Sequence[str], names: Sequence[str]) -> Knowledge:
         """Return the part of the knowledge that is about `some` of the named variables only.
 
@@ -293,14 +279,14 @@ class Knowledge:
         number = {name: v for v, name in enumerate(names)}
         meant: dict[str, list[int]] = {}
         unknown: list[str] = []
+        gone: set[str] = set()
         for word in dict.fromkeys(name for group in self._words() for name in group):
-            if word in number:
-                meant[word] = [number[word]]
-                continue
-            meant[word] = []
+            meant[word] = [number[word]] if word in number else []
+            gone.update({word} & merged.keys())
             if is_pattern(word):
                 pattern = re.compile(as_regex(word), re.DOTALL)
-                meant[word] = [v for v, name in enumerate(names) if pattern.fullmatch(name)]
+                gone.update(filter(pattern.fullmatch, merged))
+                meant[word] = meant[word] or [v for v, name in enumerate(names) if pattern.fullmatch(name)]
             if not meant[word] and word not in merged:
                 unknown.append(word)
 
@@ -316,7 +302,16 @@ class Knowledge:
         bound = Bound(names, required, set(arcs(self.forbidden)), nonadjacent, tier_of, flags, roots, leaves)
         if all_there and unknown:
             problems.insert(0, unknown_names(unknown, names))
-        return bound, [*self._about_merged(merged), *problems, *bound.contradictions()]
+        about_merged = [
+            Note(
+                "merged",
+                f"{shown(name)} was merged with {shown(other)}; name that one, or learn without ",
+                Use("aliases", "merge"),
+            )
+            for name, other in merged.items()
+            if name in gone
+        ]
+        return bound, [*about_merged, *problems, *bound.contradictions()]
 
     def _tiers_of(
         self, meant: Mapping[str, list[int]], number: Mapping[str, int], names: Sequence[str]

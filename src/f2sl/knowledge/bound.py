@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from f2sl.constraints import ANY
+from f2sl.constraints import ANY, find_cycle
 from f2sl.errors import nearest, shown, shown_list
-from f2sl.graph._arrays import find_cycle
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,9 @@ from f2sl._options import option, whole
 from f2sl.data.column import CONTINUOUS, DISCRETE
 from f2sl.graph import DAG
 from f2sl.learners.base import StructureLearner
-from f2sl.learners.f2sl_h import GAUSSIAN_SCORE, F2SLh, objective, search_again, shared_options
+from f2sl.learners.f2sl_h import GAUSSIAN_SCORE, F2SLh, objective, search_again
 from f2sl.learners.fit import Fit
+from f2sl.learners.local_to_global import shared_options
 from f2sl.search.growing import search_growing
 from f2sl.stats.choose import check_choice
 from f2sl.stats.scores.base import Score

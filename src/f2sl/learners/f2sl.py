@@ -10,7 +10,7 @@ from f2sl.graph import PDAG
 from f2sl.learners.base import StructureLearner
 from f2sl.learners.fit import Fit
 from f2sl.learners.local.fcbf import FCBF
-from f2sl.learners.local_to_global import ByScore, ByTests, local_to_global
+from f2sl.learners.local_to_global import ByScore, ByTests, local_to_global, shared_options
 from f2sl.stats.choose import check_choice
 from f2sl.stats.measures.base import Measure
 from f2sl.stats.scores.base import Score
@@ -89,10 +89,5 @@ class F2SLs(StructureLearner):
 
     def _learn(self, fit: Fit) -> PDAG:
         local = FCBF(delta=self.delta, ties=self.ties, measure=self.measure)
-        way = ByScore(
-            score=self.score,
-            equivalent_sample_size=self.equivalent_sample_size,
-            tabu_length=self.tabu_length,
-            max_stall=self.max_stall,
-        )
+        way = ByScore(**shared_options(self, ByScore))
         return local_to_global(fit, local, way, self.symmetry, self.skeleton_only)

@@ -43,11 +43,11 @@ from f2sl.learners.fit import Fit
 from f2sl.learners.local.base import Neighborhoods
 from f2sl.learners.local.confirmed import ConfirmedFCBF
 from f2sl.learners.local.fcbf import FCBF
-from f2sl.learners.local_to_global import join_sets
+from f2sl.learners.local_to_global import join_sets, shared_options
 from f2sl.learners.skeleton import Skeleton, constrained, join, weighted_dag
 from f2sl.search.growing import is_gaussian, search_growing
 from f2sl.stats.answers import TOLERANCE
-from f2sl.stats.choose import check_choice, kind_of_engine, make_measure, make_test, unbound_score
+from f2sl.stats.choose import check_choice, kind_of_engine, made, make_test
 from f2sl.stats.measures.base import Measure
 from f2sl.stats.scores.base import Score
 from f2sl.stats.tests.base import CITest
@@ -123,7 +123,7 @@ def objective(fit: Fit, score: str | Score, weight: float | None, cost: float | 
     weight = prior_weight(fit.engine) if weight is None else float(weight)
     cost = edge_cost(fit.engine) if cost is None else float(cost)
     fit.found.update(equivalent_sample_size_=weight, edge_cost_=cost)
-    return Objective(unbound_score(fit.engine, score, weight), weight, cost)
+    return Objective(made("score", score, fit.engine, equivalent_sample_size=weight), weight, cost)
 
 
 def search_again(fit: Fit, score: Score, cost: float | None, max_parents: int | None) -> SearchAgain | None:
@@ -140,11 +140,6 @@ def search_again(fit: Fit, score: Score, cost: float | None, max_parents: int | 
         max_parents=max_parents,
         constraints=fit.constraints,
     )
-
-
-def shared_options(learner: StructureLearner, other: type[StructureLearner]) -> dict[str, Any]:
-    """Return the options of a learner that another class has, too."""
-    return {name: v for name, v in learner.get_params().items() if name in other.option_defaults()}
 
 
 class F2SLh(StructureLearner):
@@ -309,7 +304,7 @@ class F2SLh(StructureLearner):
             )
         if not found.complete and not fit.deadline.stopped:
             fit.deadline.stop("with more time the score may be higher")
-        strengths = make_measure(fit.engine, self.measure).values(fit.engine, *found.arrows.T)
+        strengths = made("measure", self.measure, fit.engine).values(fit.engine, *found.arrows.T)
         graph = DAG.from_arrays(names, found.arrows, weights_directed=strengths)
         fit.found.update(
             score_=found.score,
@@ -365,8 +360,8 @@ class F2SLh(StructureLearner):
             if kind == DISCRETE:
                 # Columns that determine each other have an SU of 1: they are candidates of each other.
                 same = skeleton.strengths
-                if make_measure(engine, self.measure).unit != "SU":
-                    same = make_measure(engine, "su").values(engine, *skeleton.edges.T)
+                if made("measure", self.measure, engine).unit != "SU":
+                    same = made("measure", "su", engine).values(engine, *skeleton.edges.T)
                 best = wider.move_copies(
                     best, skeleton.edges[same > 1.0 - TOLERANCE], PERTURBATIONS_PER_VARIABLE
                 )
@@ -377,7 +372,7 @@ class F2SLh(StructureLearner):
             best = wider.best
         fit.count_tests(test)
         if len(wider.joined):
-            strengths = make_measure(engine, self.measure).values(engine, *wider.joined.T)
+            strengths = made("measure", self.measure, engine).values(engine, *wider.joined.T)
             skeleton = skeleton.with_more(wider.joined, strengths)
             fit.keep_skeleton(skeleton)
         return weighted_dag(skeleton, fit.names, best.arrows), best.score

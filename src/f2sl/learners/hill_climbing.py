@@ -18,7 +18,7 @@ from f2sl.graph import DAG
 from f2sl.learners.base import StructureLearner
 from f2sl.learners.fit import Fit
 from f2sl.stats.choose import check_choice, make_score
-from f2sl.stats.scores.base import FamilyScores, Score
+from f2sl.stats.scores.base import Score
 
 
 class HillClimbing(StructureLearner):
@@ -56,13 +56,7 @@ class HillClimbing(StructureLearner):
     stability: int | None = option("stability")
 
     def _learn(self, fit: Fit) -> DAG:
-        return climb_over_all_pairs(
-            fit,
-            make_score(fit.engine, self.score, self.equivalent_sample_size),
-            tabu_length=self.tabu_length,
-            max_stall=self.max_stall,
-            max_parents=self.max_parents,
-        )
+        return climb_over_all_pairs(self, fit)
 
 
 class Tabu(StructureLearner):
@@ -95,32 +89,25 @@ class Tabu(StructureLearner):
     stability: int | None = option("stability")
 
     def _learn(self, fit: Fit) -> DAG:
-        return climb_over_all_pairs(
-            fit,
-            make_score(fit.engine, self.score, self.equivalent_sample_size),
-            tabu_length=self.tabu_length,
-            max_stall=self.max_stall,
-            max_parents=self.max_parents,
-        )
+        return climb_over_all_pairs(self, fit)
 
 
-def climb_over_all_pairs(
-    fit: Fit, score: FamilyScores, *, tabu_length: int, max_stall: int, max_parents: int | None
-) -> DAG:
+def climb_over_all_pairs(learner: HillClimbing | Tabu, fit: Fit) -> DAG:
     """Climb from the empty graph, with all pairs of variables as candidates."""
     from f2sl.search.hill_climbing import Admissible, hill_climb
 
     n = len(fit.names)
-    families = score if max_parents is None else Admissible(score, max_parents)
+    score = make_score(fit.engine, learner.score, learner.equivalent_sample_size)
+    families = score if learner.max_parents is None else Admissible(score, learner.max_parents)
     # Graphs have about as many edges as variables; those that take more steps show a full bar early.
-    share = 1.0 / (2 * n + max_stall)
+    share = 1.0 / (2 * n + learner.max_stall)
     with fit.timed("search"), stage("hill climbing") as advance:
         climbed = hill_climb(
             families,
             n,
             np.column_stack(np.triu_indices(n, 1)),
-            tabu_length=tabu_length,
-            max_stall=max_stall,
+            tabu_length=learner.tabu_length,
+            max_stall=learner.max_stall,
             constraints=fit.constraints,
             on_step=lambda step, value: advance(share),
         )

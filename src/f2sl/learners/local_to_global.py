@@ -203,6 +203,11 @@ def check_pc(name: str, value: Any) -> str:
     return str(value)
 
 
+def shared_options(learner: StructureLearner, other: type[Estimator]) -> dict[str, Any]:
+    """Return the options of a learner that another class has, too."""
+    return {name: v for name, v in learner.get_params().items() if name in other.option_defaults()}
+
+
 class LocalToGlobal(StructureLearner):
     """Learn the neighbors of each variable, then a skeleton, then directions.
 
@@ -334,5 +339,5 @@ class LocalToGlobal(StructureLearner):
         way = self.orient
         if not isinstance(way, ByTests | ByScore):
             part = ByTests if way == "ci" else ByScore
-            way = part(**{name: getattr(self, name) for name in part.option_defaults()})
+            way = part(**shared_options(self, part))
         return local_to_global(fit, self._local(), way, self.symmetry, self.skeleton_only)

@@ -7,7 +7,7 @@ from f2sl.graph import PDAG
 from f2sl.learners.base import StructureLearner
 from f2sl.learners.fit import Fit
 from f2sl.learners.local.mmpc import MMPC
-from f2sl.learners.local_to_global import ByScore, ByTests, local_to_global
+from f2sl.learners.local_to_global import ByScore, ByTests, local_to_global, shared_options
 from f2sl.stats.choose import check_choice
 from f2sl.stats.scores.base import Score
 from f2sl.stats.tests.base import CITest
@@ -48,12 +48,7 @@ class MMHC(StructureLearner):
     def _learn(self, fit: Fit) -> PDAG:
         alpha, most, ci_test = self.alpha, self.max_cond_vars, self.ci_test
         local = MMPC(alpha=alpha, max_cond_vars=most, ci_test=ci_test, symmetry="none")
-        way = ByScore(
-            score=self.score,
-            equivalent_sample_size=self.equivalent_sample_size,
-            tabu_length=self.tabu_length,
-            max_stall=self.max_stall,
-        )
+        way = ByScore(**shared_options(self, ByScore))
         return local_to_global(fit, local, way, self.symmetry, self.skeleton_only)
 
 

@@ -517,14 +517,9 @@ class BayesianNetwork:
     @classmethod
     def _of(cls, network: BayesianNetwork) -> Self:
         """Return the network as an object of this class."""
-        return cls(
-            network._graph,
-            network._states,
-            network._tables,
-            equations=network._equations,
-            parents=network._parents,
-            name=network._name,
-        )
+        made = cls.__new__(cls)
+        made.__dict__.update(network.__dict__)
+        return made
 
     def show(self, path: str | os.PathLike[str], **options: Any) -> Path:
         """Write an HTML page to explore the network; options are those of :func:`f2sl.show`."""

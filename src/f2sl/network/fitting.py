@@ -102,8 +102,8 @@ def dag_of_network(graph: PDAG, table: Table) -> DAG:
     both = [sorted(edge, key=lambda name: kinds.get(name) == CONTINUOUS) for edge in graph.undirected_edges]
     crossing = [(a, b) for a, b in both if kinds.get(a) == DISCRETE and kinds.get(b) == CONTINUOUS]
     if not {*crossing}.issubset(dag.directed_edges):
-        left = [edge for edge in graph.undirected_edges if _pair(edge) not in {*map(_pair, crossing)}]
-        turned = PDAG(graph.nodes, [*graph.directed_edges, *crossing], left)
+        left = set(graph.undirected_edges).difference(crossing, [(b, a) for a, b in crossing])
+        turned = PDAG(graph.nodes, [*graph.directed_edges, *crossing], sorted(left))
         turned.knowledge = graph.knowledge
         dag = turned.to_dag()
     aliases = table.merged
@@ -124,10 +124,6 @@ def fit_learned(graph: PDAG, table: Table, equivalent_sample_size: float = 1) ->
 
     network_class = GaussianNetwork if table.kind == CONTINUOUS else BayesianNetwork
     return network_class.fit(dag_of_network(graph, table), table, equivalent_sample_size)
-
-
-def _pair(edge: Sequence[str]) -> tuple[str, ...]:
-    return tuple(sorted(edge))
 
 
 def _table(counts: Integers, ess: float) -> Floats:

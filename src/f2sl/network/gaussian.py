@@ -13,7 +13,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from f2sl.data.column import CONTINUOUS
-from f2sl.errors import DataError
+from f2sl.errors import DataError, shown
 from f2sl.graph import DAG
 from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.checks import FloatArray, check_covers, check_dag, check_nodes
@@ -86,19 +86,10 @@ class GaussianNetwork(BayesianNetwork):
 
     @classmethod
     def _of(cls, network: BayesianNetwork) -> Self:
-        equations = network.equations
-        coefficients = {
-            (parent, child): coefficient
-            for child, equation in equations.items()
-            for parent, coefficient in zip(network.parents(child), equation.coefficients, strict=True)
-        }
-        return cls(
-            network.graph,
-            coefficients,
-            {node: float(equation.variances) for node, equation in equations.items()},
-            intercepts={node: float(equation.intercepts) for node, equation in equations.items()},
-            name=network.name,
-        )
+        if network.states:
+            name = shown(next(iter(network.states)))
+            raise DataError(f"a Gaussian network has only continuous variables, and {name} is discrete")
+        return super()._of(network)
 
     @property
     def coefficients(self) -> dict[Edge, float]:

@@ -101,11 +101,15 @@ def query(network: BayesianNetwork, variables: Any, evidence: Any, do: Any) -> A
     names = list(variables) if several else [variables]
     refuse(given.problems_with(names))
     numbers = [name for name in names if name not in network.states]
+    if numbers and len(names) > 1:
+        raise OptionError(f"query continuous variables one at a time: {shown_list(numbers)}")
+    question = Question(given, names)
+    x = np.array([[given.values[name] for name in question.observed]])
     if numbers:
-        if several and len(names) > 1:
-            raise OptionError(f"query continuous variables one at a time: {shown_list(numbers)}")
-        return given.mixture(numbers[0])
-    joint = given.states(names)
+        weights, means, variances = question.mixture(given.codes, x)
+        kept = weights[:, 0] > 0
+        return Mixture(weights[kept, 0], means[kept, 0], variances[kept])
+    joint = question.states(given.codes, x)[0]
     labels = [network.states[name] for name in names]
     if several:
         return dict(zip(product(*labels), joint.ravel().tolist(), strict=True))
@@ -247,52 +251,34 @@ class Given:
 
     # -- answers ---------------------------------------------------------------------
 
-    def states(self, names: Sequence[str]) -> Floats:
-        """Return the probabilities of discrete variables together, an axis for each."""
-        asked = Question(self, names)
-        x = np.array([[self.values[name] for name in asked.observed]])
-        return np.asarray(asked.states(self.codes, x)[0])
-
-    def mixture(self, name: str) -> Mixture:
-        """Return the distribution of a continuous variable."""
-        asked = Question(self, [name])
-        x = np.array([[self.values[name] for name in asked.observed]])
-        weights, means, variances = asked.mixture(self.codes, x)
-        kept = weights[:, 0] > 0
-        return Mixture(weights[kept, 0], means[kept, 0], variances[kept])
-
     def explanation(self) -> MostProbable:
         """Return the most probable values of all that is not given."""
         network = self.network
         asked = [name for name in network.equations if name not in self.values]
         observed = [name for name in self.values if name not in self.do]
         states = [name for name in network.states if name not in self.codes]
-        numbers = Numbers(self, observed, asked, MOST_EXPLAINED) if network.equations else None
-        free = [] if numbers is None else numbers.free
+        x = np.array([[self.values[name] for name in observed]])
+        numbers = Numbers(self, observed, asked, self.codes, x, most=MOST_EXPLAINED)
         with np.errstate(divide="ignore"):
-            weights = np.log(StatesEngine(self, free).joint(self.codes).ravel())
-        if numbers is not None:
-            weights = weights + numbers.log_likelihood[:, 0]
-            # The logarithm of the density at the mode, which differs from one configuration to the next.
-            height = -0.5 * np.linalg.slogdet(2 * np.pi * numbers.covariances)[1]
-            weights = weights - np.logaddexp.reduce(weights) + height
+            weights = np.log(StatesEngine(self, numbers.free).joint(self.codes).ravel())
+        weights = weights + numbers.log_likelihood[:, 0]
+        # The logarithm of the density at the mode, which differs from one configuration to the next.
+        height = -0.5 * np.linalg.slogdet(2 * np.pi * numbers.covariances)[1]
+        weights = weights - np.logaddexp.reduce(weights) + height
         best: tuple[float, int, dict[str, int]] = (-np.inf, 0, {})
-        rest = [name for name in states if name not in free]
+        rest = [name for name in states if name not in numbers.free]
         search = MostProbableStates(self) if rest else None
         for position in np.argsort(-weights, kind="stable").tolist():
             if not weights[position] > best[0]:
                 break  # the others of its states can only make it less probable
-            codes = dict(self.codes)
-            if numbers is not None:
-                codes |= {name: int(grid[position]) for name, grid in numbers.codes.items()}
+            codes = self.codes | {name: int(grid[position]) for name, grid in numbers.codes.items()}
             found, others = search.find(codes) if search is not None else ({}, 0.0)
             if weights[position] + others > best[0]:
                 best = weights[position] + others, position, codes | found
         if best[0] == -np.inf:
             raise DataError(IMPOSSIBLE)
         values: dict[str, str | float] = {name: network.states[name][best[2][name]] for name in states}
-        if numbers is not None:
-            values |= dict(zip(asked, numbers.means[best[1], 0].tolist(), strict=True))
+        values |= dict(zip(asked, numbers.means[best[1], 0].tolist(), strict=True))
         return MostProbable(
             {name: values[name] for name in network.variables if name in values}, float(best[0])
         )
@@ -312,7 +298,8 @@ class Question:
         self._given, self._wanted = given, [name for name in names if name not in given.network.states]
         self.observed = given.observed_for(names)
         concerned = self.observed or self._wanted
-        free = Numbers(given, self.observed, self._wanted).free if concerned else []
+        nothing = np.zeros((1, len(self.observed)))  # what is free does not depend on values
+        free = Numbers(given, self.observed, self._wanted, given.codes, nothing).free if concerned else []
         discrete = [name for name in names if name in given.network.states]
         joint = [*free, *(name for name in discrete if name not in free)]
         self._axes = [joint.index(name) for name in discrete]
@@ -323,14 +310,14 @@ class Question:
         joint = self._engine.joint(codes)
         joint = np.broadcast_to(joint, (len(x), *joint.shape))
         if self.observed:
-            joint = self._weighted(joint, Numbers(self._given, self.observed, (), codes=codes, x=x))
+            joint = self._weighted(joint, Numbers(self._given, self.observed, (), codes, x))
         kept = [0, *(1 + axis for axis in self._axes)]
         summed = joint.sum(axis=tuple(axis for axis in range(joint.ndim) if axis not in kept))
         return np.asarray(summed.transpose(np.argsort(np.argsort(kept))))
 
     def mixture(self, codes: Mapping[str, int], x: Floats) -> tuple[Floats, Floats, Floats]:
         """Return weights and means of the parts for each row of `x`, on the last axis, and variances."""
-        numbers = Numbers(self._given, self.observed, self._wanted, codes=codes, x=x)
+        numbers = Numbers(self._given, self.observed, self._wanted, codes, x)
         weights = self._weighted(self._engine.joint(codes)[None], numbers)
         return weights.reshape(len(x), -1).T, numbers.means[:, :, 0], numbers.covariances[:, 0, 0]
 
@@ -417,10 +404,10 @@ class Numbers:
         The network, and which variables are observed or set.
     observed, wanted : sequence of str
         The continuous variables with values, and those asked for.
+    codes, x
+        Codes of the given states, and the values of `observed` for each row.
     most : int
         The most configurations allowed.
-    codes, x
-        Codes of the given states, and the values of `observed` for each row; by default those of `given`.
 
     Attributes
     ----------
@@ -439,9 +426,9 @@ class Numbers:
         given: Given,
         observed: Sequence[str],
         wanted: Sequence[str],
+        codes: Mapping[str, int],
+        x: Floats,
         most: int = MOST_CONFIGURATIONS,
-        codes: Mapping[str, int] | None = None,
-        x: Floats | None = None,
     ) -> None:
         network = given.network
         closed = given.closure([*observed, *wanted])
@@ -458,12 +445,9 @@ class Numbers:
             )
         grid: Integers = np.indices(self.shape).reshape(len(self.free), prod(self.shape))
         self.codes = dict(zip(self.free, grid, strict=True))
-        known = given.codes if codes is None else codes
-        mean, covariance = self._moments(given, {**known, **self.codes})
+        mean, covariance = self._moments(given, {**codes, **self.codes})
         position = {name: i for i, name in enumerate(self._order)}
         o, w = [position[name] for name in observed], [position[name] for name in wanted]
-        if x is None:
-            x = np.array([[given.values[name] for name in observed]])
         own = covariance[:, o][:, :, o]
         scale = np.sqrt(np.diagonal(own, axis1=1, axis2=2))[:, :, None]
         try:

@@ -192,9 +192,10 @@ def observed_as_continuous(
     --------
     >>> import f2sl
     >>> asia = f2sl.load_network("asia")
-    >>> frame = observed_as_continuous(asia, random_state=1).sample(1000,
-    random_state=1)[list(asia.variables)] >>> [name for name in frame if frame[name].dtype == float] ['tub',
-    'smoke', 'lung', 'either']
+    >>> measured = observed_as_continuous(asia, random_state=1)
+    >>> frame = measured.sample(1000, random_state=1)[list(asia.variables)]
+    >>> [name for name in frame if frame[name].dtype == float]
+    ['tub', 'smoke', 'lung', 'either']
     """
     if not isinstance(network, BayesianNetwork) or network.equations:
         raise OptionError(f"a discrete network is observed as continuous, not {shown(network)}")

@@ -169,14 +169,17 @@ def measure_unit(measure: str | Measure) -> str:
     return "strength" if measure == AUTO else str(MEASURES.load(measure).unit)
 
 
-def _made(option: str, value: Any, engine: Engine, **options: Any) -> Any:
-    """Create the object of an option; its class receives those of `options` that it accepts."""
+def made(option: str, value: Any, engine: Engine, **options: Any) -> Any:
+    """Return the test, score or measure that an option stands for on an engine's kind of data.
+
+    If it is given by name, its class receives those of `options` that it accepts.
+    """
     chosen = resolve_option(option, value, kind_of_engine(engine))
     if not isinstance(chosen, str):
         return chosen
-    made = REGISTRIES[option].load(chosen)
-    taken = _parameters(made)
-    return check_choice(option, made(**{name: given for name, given in options.items() if name in taken}))
+    own = REGISTRIES[option].load(chosen)
+    taken = _parameters(own)
+    return own(**{name: given for name, given in options.items() if name in taken})
 
 
 def lacks_prior(score: Any) -> bool:
@@ -216,7 +219,7 @@ def make_test(
     `without_freedom` is the answer for tables without degrees of freedom, `samples_per_cell` the number of
     samples that tables need. Tests on correlations are inconclusive if no residual variance is left.
     """
-    test: CITest = _made("ci_test", ci_test, engine)
+    test: CITest = made("ci_test", ci_test, engine)
     return test.bind(engine, alpha, without_freedom=without_freedom, samples_per_cell=samples_per_cell)
 
 
@@ -224,19 +227,8 @@ def make_score(
     engine: Engine, score: str | Score = AUTO, equivalent_sample_size: float = 10.0
 ) -> FamilyScores:
     """Create the score of families of that name on an engine's data; the sample size is that of the prior."""
-    return unbound_score(engine, score, equivalent_sample_size).bind(engine)
-
-
-def unbound_score(engine: Engine, score: str | Score = AUTO, equivalent_sample_size: float = 10.0) -> Score:
-    """Return the score of that name for an engine's kind of data, without the data."""
-    made: Score = _made("score", score, engine, equivalent_sample_size=equivalent_sample_size)
-    return made
-
-
-def make_measure(engine: Engine, measure: str | Measure = AUTO) -> Measure:
-    """Return the measure of that name for an engine's kind of data."""
-    made: Measure = _made("measure", measure, engine)
-    return made
+    chosen: Score = made("score", score, engine, equivalent_sample_size=equivalent_sample_size)
+    return chosen.bind(engine)
 
 
 def make_set_scores(
@@ -247,12 +239,12 @@ def make_set_scores(
 
     if isinstance(score, str) and SCORES.resolve(score) not in set_scores():
         raise OptionError(unknown_name("score", score, set_scores()))
-    made = _made("score", score, engine, equivalent_sample_size=equivalent_sample_size)
-    if not hasattr(made, "set_formula"):
-        raise OptionError(Use("score"), f": {type(made).__name__} has no method set_formula")
+    chosen = made("score", score, engine, equivalent_sample_size=equivalent_sample_size)
+    if not hasattr(chosen, "set_formula"):
+        raise OptionError(Use("score"), f": {type(chosen).__name__} has no method set_formula")
     counts = engine.counts
     assert counts is not None  # what is not for states was refused above
-    return SetScores(counts, made)
+    return SetScores(counts, chosen)
 
 
 def related_pairs(
@@ -264,7 +256,7 @@ def related_pairs(
     built-in measures compute all pairs of two blocks of variables together, which is faster than selecting
     some.
     """
-    search = make_measure(engine, measure).search(engine, threshold)
+    search: PairSearch = made("measure", measure, engine).search(engine, threshold)
     if not rules:
         return search
     if isinstance(search, WalkOverPairs):
@@ -290,7 +282,6 @@ def significant_pairs(
     """
     from f2sl.stats.measures.significance import SignificantPairs
 
-    made: Measure = _made("measure", measure, engine)
-    test = _made("ci_test", AUTO, engine).of_pairs(engine)
-    values = partial(made.values_of_significant, engine)
+    test = made("ci_test", AUTO, engine).of_pairs(engine)
+    values = partial(made("measure", measure, engine).values_of_significant, engine)
     return SignificantPairs(engine, test, correction, level, values, rules)

@@ -9,7 +9,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -37,6 +39,10 @@ from f2sl.data.values import TextOptions
 from f2sl.errors import DataError, FileError
 
 COMMAS = "read with decimal commas"
+ZEROS = "read as integers, although leading zeros are usual in codes"
+_LEADING_ZERO = re.compile(r"(?<![\w./:+-])0\d\d+(?![\w./:+-])")
+"""A number of three or more digits, as months and days are not, that begins with a zero."""
+
 COMMENTS = ("#", "%", "//")
 """Usual beginnings of lines that are comments."""
 
@@ -55,8 +61,8 @@ class Layout:
     """Layout of a text; `sample` has its first complete lines.
 
     `names` are those in the header, if the sample has all of it; where several are empty, they are made up,
-    and the first `skip` lines are passed over. `meanings` are those of the columns, once
-    they are known; `line_breaks` says whether values may have line breaks in them. `remarks` are what there
+    and the first `skip` lines are passed over. `padded` are the positions of columns with leading zeros in
+    the sample. `meanings` are those of the columns, once they are known; `line_breaks` says whether values may have line breaks in them. `remarks` are what there
     is to say about how it was read, each with what it is said of.
     """
 
@@ -65,6 +71,7 @@ class Layout:
     how: TextOptions
     names: tuple[str, ...] = ()
     skip: int = 0
+    padded: frozenset[int] = frozenset()
     meanings: tuple[Meaning, ...] = ()
     line_breaks: bool = False
     remarks: dict[str, list[str]] | None = None
@@ -100,7 +107,7 @@ class Text(TableFormat):
                 skip = next(rows, (len(lines) + 1, []))[0] - 1
         if not how.header:
             names = [f"f{i}" for i in range(len(names))]
-        return Layout(sample, delimiter, how, tuple(names), skip)
+        return Layout(sample, delimiter, how, tuple(names), skip, _padded(lines, delimiter))
 
     def read(self, file: DataFile) -> pa.Table:
         """Read a whole file into memory."""
@@ -122,7 +129,7 @@ class Text(TableFormat):
         for column in table.columns:
             meanings.append(_meaning_of(file.layout, column))
             columns.append(meant(column, meanings[-1], file.layout.how, seen))
-        remarks = _remarks(names, meanings, seen)
+        remarks = _remarks(names, file.layout, meanings, seen)
         return pa.table(columns, names=names).replace_schema_metadata({REMARKS: json.dumps(remarks)})
 
     def schema(self, file: DataFile) -> pa.Schema:
@@ -170,7 +177,8 @@ class Text(TableFormat):
                     failure = error
                     continue
                 called = _called(file, _own_names(file))
-                return _with(resolved, remarks=_remarks(called, resolved.layout.meanings, seen)), found
+                layout = resolved.layout
+                return _with(resolved, remarks=_remarks(called, layout, layout.meanings, seen)), found
         raise _no_csv(file, failure)
 
     def bytes_in_memory(self, file: DataFile, most: int) -> int:
@@ -279,10 +287,32 @@ def _meanings_of_all(file: DataFile, rows: int) -> tuple[Meaning, ...]:
     return tuple(column.meaning() for column in columns)
 
 
-def _remarks(names: Sequence[str], meanings: Sequence[Meaning], seen: Seen) -> dict[str, list[str]]:
-    """Return texts read as missing values, texts not read so, and columns with decimal commas."""
+def _padded(lines: Sequence[str], delimiter: str) -> frozenset[int]:
+    r"""Return the positions of columns that have a number with a leading zero in some lines.
+
+    Examples
+    --------
+    >>> sorted(_padded(["zip,day\n", "01234,2020-01-01\n", "99501,2020-01-02\n"], ","))
+    [0]
+    """
+    found = set()
+    with suppress(csv.Error):  # told when the rows are read
+        for _, fields in split_rows((line for line in lines if _LEADING_ZERO.search(line)), delimiter):
+            found.update(i for i, text in enumerate(fields) if _LEADING_ZERO.fullmatch(text.strip()))
+    return frozenset(found)
+
+
+def _remarks(
+    names: Sequence[str], layout: Layout, meanings: Sequence[Meaning], seen: Seen
+) -> dict[str, list[str]]:
+    """Return texts read as missing values, texts not read so, and columns with decimal commas or zeros."""
     commas = [name for name, meaning in zip(names, meanings, strict=True) if meaning.comma]
-    found = {**{remark: sorted(items - {""}) for remark, items in seen.items()}, COMMAS: commas}
+    codes = [names[i] for i in layout.padded if i < len(names) and pt.is_integer(meanings[i].type)]
+    found = {
+        **{remark: sorted(items - {""}) for remark, items in seen.items()},
+        COMMAS: commas,
+        ZEROS: sorted(codes),
+    }
     return {remark: items for remark, items in found.items() if items}
 
 

@@ -441,7 +441,9 @@ class MixedEngine:
         queries = Queries.of_matrix(sets)
         sizes = self.cardinalities[queries.variables]
         lengths = _width(_of_queries(np.add, np.maximum(sizes, 1), queries))
-        sums = self._in_pieces(queries, lengths, self._column_sums)
+        # Here, because a pool's threads leave linear algebra alone.
+        whole = block_sums.UNKNOWN if self._whole_columns is None else self._whole_columns
+        sums = self._in_pieces(queries, lengths, partial(self._column_sums, whole))
         first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         return Groups(sums, first, np.ones(len(sets), np.int64), Queries(sizes, queries.start))
 
@@ -511,11 +513,10 @@ class MixedEngine:
         sums = self._available(queries, own, first)
         return Groups(sums, first, sizes, Queries(self.position[of_numbers.variables], of_numbers.start))
 
-    def _column_sums(self, queries: Queries) -> Integers:
+    def _column_sums(self, whole: block_sums.Whole, queries: Queries) -> Integers:
         """Sum up the columns of each set of variables."""
         widths = _of_queries(np.add, np.maximum(self.cardinalities[queries.variables], 1), queries)
         first = np.concatenate([[0], np.cumsum(_width(widths))]).astype(np.int64)
-        whole = block_sums.UNKNOWN if self._whole_columns is None else self._whole_columns
         return self._summed(partial(block_sums.summed_columns, whole=whole), queries, first)
 
     @cached_property

@@ -110,9 +110,11 @@ class Edge(NamedTuple):
 
 def edges_of(graph: PDAG) -> Iterator[Edge]:
     """Yield the edges of a graph, the directed ones first."""
-    for a, b, kind, weight in graph.edges:
-        text = "" if weight is None else number_text(weight)
-        yield Edge(a, b, kind == "directed", text, (a, b) in graph.weak)
+    weights, weak = graph.weights or {}, graph.weak
+    for edges, directed in ((graph.directed_edges, True), (graph.undirected_edges, False)):
+        for edge in edges:
+            text = number_text(weights[edge]) if edge in weights else ""
+            yield Edge(*edge, directed, text, edge in weak)
 
 
 @dataclass

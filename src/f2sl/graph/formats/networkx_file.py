@@ -49,24 +49,8 @@ def write_gml(graph: PDAG) -> Iterator[str]:
 
     Examples
     --------
-    >>> print("".join(write_gml(PDAG(["a", "b"], [("a", "b")]))))
-    graph [
-      directed 1
-      f2sl_kind "PDAG"
-      node [
-        id 0
-        label "a"
-      ]
-      node [
-        id 1
-        label "b"
-      ]
-      edge [
-        source 0
-        target 1
-      ]
-    ]
-    <BLANKLINE>
+    >>> "".join(write_gml(PDAG(["a", "b"], [("a", "b")]))).split()[-9:]
+    [']', 'edge', '[', 'source', '0', 'target', '1', ']', ']']
     """
     import networkx
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from f2sl._arrays import Floats, Integers
 from f2sl.constraints import Constraints
 from f2sl.learners.local.lockstep import QUESTIONS_PER_BATCH, Questions, Search
-from f2sl.stats.answers import DEPENDENT, INCONCLUSIVE, INDEPENDENT, IndependenceTest, subsets
+from f2sl.stats.answers import DEPENDENT, INCONCLUSIVE, INDEPENDENT, IndependenceTest
 
 if TYPE_CHECKING:
     from f2sl.learners.local.base import Neighborhood
@@ -102,64 +102,22 @@ def separations(
         Strength of the weakest dependence known for each of the others. A stronger test need not report by
         how much it is stronger; with 0 it reports no strength at all.
     """
-    weakest = np.full(len(others), known, np.float64)
-    result = Separations({}, np.zeros(len(others), np.bool_), weakest)
-    if not len(others):
-        return result
-    fixed = np.array(containing, np.int64)
-    capacity = test.max_configurations(np.full(len(others), target), others) / test.configurations(
-        fixed[None, :]
+    asked = SubsetQuestions(
+        np.array([target]), np.zeros(len(others), np.int64), others, members[None], np.array([len(members)])
     )
-    most_capacity = capacity.max()
-    if most_capacity < 1:
-        return result
-    # Members too large for any reliable test are left out before sets are made of them.
-    weights = test.configurations(members[:, None])
-    usable = weights <= most_capacity
-    members, lightest = members[usable], np.sort(weights[usable])
-    most = len(members) + len(fixed)
-    most = most if largest is None else min(largest, most)
-    alive = np.arange(len(others))
-    for size in range(max(smallest, len(fixed)), most + 1):
-        if lightest[: size - len(fixed)].prod() > most_capacity:
-            break
-        for free in subsets(members, size - len(fixed)):
-            weight = test.configurations(free)
-            if size > len(fixed):
-                fits = weight <= capacity[alive].max()
-                free, weight = free[fits], weight[fits]
-            step = max(1, QUESTIONS_AT_ONCE // len(alive))
-            for first in range(0, len(free), step):
-                part = free[first : first + step]
-                possible = weight[None, first : first + step] <= capacity[alive][:, None]
-                if size > len(fixed):
-                    possible &= (part[None, :, :] != others[alive][:, None, None]).all(axis=2)
-                # Where strengths count, tests with the same target and set are counted together.
-                column, row = possible.T.nonzero() if result.weakest.any() else possible.nonzero()[::-1]
-                if not len(row):
-                    continue
-                which = alive[row]
-                given = np.empty((len(row), size), np.int64)
-                given[:, : len(fixed)], given[:, len(fixed) :] = fixed, part[column]
-                [answers] = yield [
-                    Questions(np.full(len(which), target), others[which], given, result.weakest[which])
-                ]
-                dependent = answers.answer == DEPENDENT
-                np.minimum.at(result.weakest, which[dependent], answers.strength[dependent])
-                separating = (answers.answer == INDEPENDENT).nonzero()[0]
-                if not len(separating):
-                    continue
-                result.separated[which[separating]] = True
-                pairs = zip(others[which[separating]].tolist(), given[separating].tolist(), strict=True)
-                for other, members_of in pairs:
-                    sets = result.sets.setdefault(other, [])
-                    if find_all or not sets:
-                        sets.append(tuple(members_of))
-                if not find_all:
-                    alive = alive[~result.separated[alive]]
-                    if not len(alive):
-                        return result
-    return result
+    found = yield from separations_of_all(
+        test,
+        asked,
+        largest,
+        fixed=np.array([containing], np.int64).reshape(1, -1),
+        known=np.full(len(others), known, np.float64),
+        smallest=smallest,
+        find_all=find_all,
+    )
+    sets: dict[int, list[tuple[int, ...]]] = {}
+    for position, given in found.sets():
+        sets.setdefault(int(others[position]), []).append(given)
+    return Separations(sets, found.separated, found.weakest)
 
 
 def only_shown_spouses(

@@ -15,9 +15,9 @@ from typing import NamedTuple, NoReturn
 
 import numpy as np
 
+from f2sl.constraints import find_cycle
 from f2sl.errors import DataError, F2SLError, shown, shown_list, unknown_name
 from f2sl.graph import DAG
-from f2sl.graph._arrays import find_cycle
 from f2sl.graph.formats.common import FormatError
 from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.checks import MOST_CELLS, TOLERANCE, Equation, FloatArray, check_edges, check_size
