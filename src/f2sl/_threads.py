@@ -7,8 +7,9 @@ the same for any number of threads.
 The thread that asks only waits, also if one thread does the work: Python handles Ctrl-C in its main thread
 between two instructions, and a kernel there would delay it until its end. When the work is interrupted or out
 of time, pieces that have begun are not waited for. Their threads are daemons, so they do not keep the process
-alive either. For that, pieces must not multiply or decompose matrices: that is done by the thread that asks.
-If OpenBLAS's own threads work for another thread when the process ends, OpenBLAS may wait for them forever.
+alive either. For that, pieces must not multiply or decompose matrices: that is done by the thread that asks,
+or by :func:`interruptibly`. If OpenBLAS's own threads work for another thread when the process ends, OpenBLAS
+may wait for them forever, or crash.
 """
 
 from __future__ import annotations
