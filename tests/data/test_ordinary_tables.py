@@ -121,11 +121,51 @@ class TestIdentifiers:
         assert open_table({name: X[:60], "b": X[60:120]}).kinds == ("continuous", "continuous")
 
     @pytest.mark.parametrize(
-        ("name", "left_out"), [("id", True), ("userId", True), ("caseid", True), ("paid", False)]
+        ("name", "left_out"),
+        [
+            ("id", True),
+            ("userId", True),
+            ("caseid", True),
+            ("id_household", True),
+            ("UID", True),
+            ("ID code", True),
+            ("paid", False),
+            ("idle", False),
+            ("fluid", False),
+            ("PID", False),
+            ("nr.employed", False),
+        ],
     )
     def test_by_name(self, name, left_out):
         table = open_table({name: np.arange(300) % 50 * 977, "b": X})
         assert (name not in table.names) == left_out
+
+    @pytest.mark.parametrize(
+        ("name", "left_out", "if_long"),
+        [
+            ("PID", True, True),
+            ("primaryKey", True, True),
+            ("idx", True, True),
+            ("index", True, True),
+            ("Parcel No", False, True),
+            ("area_code", False, True),
+            ("bedsNum", False, True),
+            ("body mass index", False, False),
+            ("numBeds", False, False),
+            ("No. of beds", False, False),
+        ],
+    )
+    def test_by_name_if_all_differ(self, name, left_out, if_long):
+        """What counts things has numbers of different length."""
+        for low, expected in ((1, left_out), (1_000_000, if_long)):
+            spread = low + np.sort(RNG.choice(8_000_000, 300, replace=False))
+            spread[0] = low
+            assert (name not in open_table({name: spread, "b": X}).names) == expected
+
+    @pytest.mark.parametrize("name", ["accountNumber", "order_no"])
+    def test_numbers_of_things_may_repeat(self, name):
+        assert open_table({name: np.arange(300) % 50 * 97 + 1000, "b": X}).names == ("b",)
+        assert open_table({name: np.arange(300) % 50 * 97, "b": X}).names == (name, "b")
 
     def test_few_rows_are_left_alone(self):
         assert column(np.arange(20)).kind == "continuous"

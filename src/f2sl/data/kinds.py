@@ -38,6 +38,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -92,22 +93,15 @@ def exceptions(column: RawColumn) -> tuple[str, list[str], str]:
     >>> exceptions(RawColumn("labels", np.arange(2), labels=("1", "2+")))
     ('', [], '')
     """
-    if column.form != "labels" or column.declared:
+    if column.form != "labels" or column.declared or len(column.counted[0]) <= FEW:
         return "", [], ""
     found, counts = column.counted
     labels = [column.labels[position] for position in found.tolist()]
-    n_words, words = len(labels), list[str]()
-    for label in labels if len(labels) > FEW else ():
-        if not isinstance(label, str):
-            break
-        if number_of(label) is None:
-            words.append(label)
-            if len(words) > FEW_WORDS:
-                break
-    else:
-        n_words = len(words)
-    what = "numbers"
-    if n_words > FEW_WORDS or len(labels) - n_words <= FEW:
+    what, words = "numbers", list[str]()
+    if all(isinstance(label, str) for label in labels):
+        no_numbers = (str(label) for label in labels if number_of(str(label)) is None)
+        words = list(islice(no_numbers, FEW_WORDS + 1))
+    if len(words) > FEW_WORDS or len(labels) - len(words) <= FEW:
         what, words = "dates", not_dates(labels)[1]
     if not words:
         return "", [], ""
@@ -210,6 +204,23 @@ KEY_WORDS, NUMBER_WORDS = frozenset({"pid", "key", "idx", "row"}), frozenset({"n
 """Words that end the name of an identifier if nearly all integers differ; the latter also count things, so
 that all integers must have equally many digits, too. An index may be that of prices or the body's mass."""
 
+NUMBERED = frozenset(
+    {
+        "account",
+        "case",
+        "client",
+        "customer",
+        "employee",
+        "household",
+        "invoice",
+        "member",
+        "order",
+        "patient",
+    }
+    | {"person", "policy", "record", "serial", "student", "subject", "ticket", "transaction", "user"}
+)
+"""Words before the latter, with which integers of equally many digits may repeat as well."""
+
 _WORD = re.compile(r"[^\W\d_]+")
 _CASE_CHANGE = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _JOINED_ID = re.compile(r"(case|person|subject|patient|user|hh)(id|idcode|identifier|uuid|nr)|nr")
@@ -224,18 +235,19 @@ def name_of_id(name: str, nearly_different: bool = False, same_digits: bool = Fa
     --------
     >>> [name_of_id(name) for name in ("caseid", "userId", "id_household", "PATIENT.ID", "Nr", "grid", "pid")]
     [True, True, True, True, True, False, False]
-    >>> name_of_id("PID", True), name_of_id("accountNumber", True, True), name_of_id("beds_num", True)
+    >>> name_of_id("PID", True), name_of_id("accountNumber", False, True), name_of_id("beds_num", True)
     (True, True, False)
     """
     chunks = _WORD.findall(name)
     if not chunks:
         return False
-    first, last = _CASE_CHANGE.split(chunks[0])[0].lower(), _CASE_CHANGE.split(chunks[-1])[-1].lower()
-    whole = chunks[-1].lower()
-    if {first, last, whole} & ID_WORDS or _JOINED_ID.fullmatch(whole) or last == "nr":
+    words = [word.lower() for chunk in chunks for word in _CASE_CHANGE.split(chunk)]
+    last, whole = words[-1], chunks[-1].lower()
+    if {words[0], last, whole} & ID_WORDS or _JOINED_ID.fullmatch(whole) or last == "nr":
         return True
-    like_key = last in KEY_WORDS or name.strip().lower() == "index"
-    return nearly_different and (like_key or (same_digits and last in NUMBER_WORDS))
+    if same_digits and last in NUMBER_WORDS:
+        return nearly_different or bool(NUMBERED.intersection(words[-2:-1]))
+    return nearly_different and (last in KEY_WORDS or words == ["index"])
 
 
 REPEATS_BY_CHANCE = 10
@@ -279,7 +291,6 @@ def identifies(name: str, column: RawColumn, n_rows: int, beside_numbers: bool =
         different = n * n >= 2 * REPEATS_BY_CHANCE * float(values[-1] - values[0])
     if column.unit:
         return DIFFERENT if different else None
-    by_name = name_of_id(name)
     if column.form == "integers":
         spread = int(values[-1]) - int(values[0])
         if spread == n - 1 and (different or very_many):
@@ -287,8 +298,9 @@ def identifies(name: str, column: RawColumn, n_rows: int, beside_numbers: bool =
         if different and n * n >= 2 * REPEATS_BY_CHANCE * spread:
             return DIFFERENT
         nearly = not very_many and len(values) > LIKE_AN_IDENTIFIER * n
-        like_key = nearly and name_of_id(name, nearly, len(str(values[0])) == len(str(values[-1])))
-        return BY_NAME if like_key or (by_name and (very_many or len(values) > FEW)) else None
+        by_name = name_of_id(name, nearly, len(str(values[0])) == len(str(values[-1])))
+        return BY_NAME if by_name and (very_many or len(values) > FEW) else None
+    by_name = name_of_id(name)
     if not column.declared and 2 * len(values) > n:
         return NAMES_ROWS
     if len(values) > (MANY_LABELS if beside_numbers else MOST_LABELS):
@@ -316,9 +328,10 @@ def has_groups(column: RawColumn, n_rows: int, why: str) -> bool:
     if why not in (BY_NAME, FEW_ROWS) or column.only_ends or len(values) > MAX_STATES:
         return False
     enough = FEWEST_GROUPS <= len(values) <= (n_rows - column.n_missing) / GROUP_SIZE
-    if column.form == "labels":
-        enough &= sum(number_of(str(label)) is None for label in column.labels) > len(values) / 2
-    return enough and (why == BY_NAME or np.count_nonzero(counts == 1) <= SINGLE_ROWS * len(values))
+    if not enough or why == BY_NAME:
+        return enough
+    words = sum(number_of(str(column.labels[value])) is None for value in values.tolist())
+    return 2 * words > len(values) and int((counts == 1).sum()) <= SINGLE_ROWS * len(values)
 
 
 def balanced(column: RawColumn, n_rows: int) -> str | None:

@@ -62,8 +62,9 @@ class Layout:
 
     `names` are those in the header, if the sample has all of it; where several are empty, they are made up,
     and the first `skip` lines are passed over. `padded` are the positions of columns with leading zeros in
-    the sample. `meanings` are those of the columns, once they are known; `line_breaks` says whether values may have line breaks in them. `remarks` are what there
-    is to say about how it was read, each with what it is said of.
+    the sample. `meanings` are those of the columns, once they are known; `line_breaks` says whether values
+    may have line breaks in them. `remarks` are what there is to say about how it was read, each with what it
+    is said of.
     """
 
     sample: bytes
@@ -295,7 +296,7 @@ def _padded(lines: Sequence[str], delimiter: str) -> frozenset[int]:
     >>> sorted(_padded(["zip,day\n", "01234,2020-01-01\n", "99501,2020-01-02\n"], ","))
     [0]
     """
-    found = set()
+    found: set[int] = set()
     with suppress(csv.Error):  # told when the rows are read
         for _, fields in split_rows((line for line in lines if _LEADING_ZERO.search(line)), delimiter):
             found.update(i for i, text in enumerate(fields) if _LEADING_ZERO.fullmatch(text.strip()))
