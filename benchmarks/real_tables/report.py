@@ -31,10 +31,11 @@ They did not know which version had made a graph. A direction that is only weakl
 as open. *Sensible*: the important relations are there, hardly any edge is clearly wrong, and hardly any
 claimed direction impossible. *Partly*: useful, but one or two directions are absurd, an important relation
 is missing, or there is much clutter. *Misleading*: several absurd directions, or most of what is important
-wrong or missing. That weak directions are open helps the new version, which claims fewer. What is still wrong:
-relations that are known and weak are missing (treatment and income in `nsw_mixtape`, prior convictions and
-arrest in `rossi`, survival in `lung`, which has 228 rows), many indicators of one thing are clutter (`card`,
-`evals`, `wa_churn`), and in `flchain` age and creatinine point to sex: who is followed up depends on age.
+wrong or missing. That weak directions are open helps the new version, which claims fewer directions. What is
+still wrong: relations that are known and weak are missing (treatment and income in `nsw_mixtape`, prior
+convictions and arrest in `rossi`, survival in `lung`, which has 228 rows), many indicators of one thing are
+clutter (`card`, `evals`, `wa_churn`), and in `flchain` age and creatinine point to sex: who is followed up
+depends on age.
 """
 AGAIN = """\
 ## Make it again

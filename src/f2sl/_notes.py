@@ -199,3 +199,14 @@ def joined(notes: Iterable[str], between: str = "; ", kind: str = "") -> Note:
 def of_kind(notes: Iterable[str], *kinds: str) -> list[Note]:
     """Return the notes of some kinds; texts of other origin have none."""
     return [note for note in notes if isinstance(note, Note) and note.kind in kinds]
+
+
+def left_out(notes: Iterable[str]) -> dict[str, Note]:
+    """Return the columns that were left out of a table, each with the note that says why.
+
+    Examples
+    --------
+    >>> left_out([Note("left-out", "column 'id': left out", columns=["id"]), Note("few-rows", "only 3 rows")])
+    {'id': "column 'id': left out"}
+    """
+    return {name: note for note in of_kind(notes, "left-out", "identifier") for name in note.columns}

@@ -7,8 +7,9 @@ the same for any number of threads.
 The thread that asks only waits, also if one thread does the work: Python handles Ctrl-C in its main thread
 between two instructions, and a kernel there would delay it until its end. When the work is interrupted or out
 of time, pieces that have begun are not waited for. Their threads are daemons, so they do not keep the process
-alive either. For that, pieces must not multiply or decompose matrices: that is done by the thread that asks.
-If OpenBLAS's own threads work for another thread when the process ends, OpenBLAS may wait for them forever.
+alive either. For that, pieces must not multiply or decompose matrices: that is done by the thread that asks,
+or by :func:`interruptibly`. If OpenBLAS's own threads work for another thread when the process ends, OpenBLAS
+may wait for them forever, or crash.
 """
 
 from __future__ import annotations
@@ -44,6 +45,7 @@ SECONDS_TO_WAIT = 0.1
 """Time between two looks at the deadline while a piece is worked on."""
 LONG_CALL = 1 << 18
 """Values of an array from which a call of a library may take more than a tenth of a second."""
+_LONG = "f2sl_long"
 SECONDS_TO_END = 0.1
 """Time for idle threads to end; one with a long piece is left behind."""
 
@@ -158,6 +160,9 @@ class _Task(Generic[Result]):
 def interruptibly(function: Callable[..., Result], *arrays: Any) -> Result:
     """Return what one call of a library makes of arrays; the deadline and Ctrl-C end the wait for a long one.
 
+    The interpreter still waits for it when it ends: a library that is unloaded under a call crashes. The
+    command line ends without (`unfinished_calls`).
+
     Examples
     --------
     >>> import numpy as np
@@ -167,8 +172,13 @@ def interruptibly(function: Callable[..., Result], *arrays: Any) -> Result:
     if all(array.size < LONG_CALL for array in arrays):  # to start a thread would take longer
         return function(*arrays)
     task = _Task(partial(function, *arrays))
-    threading.Thread(target=task.run, name="f2sl_long", daemon=True).start()
+    threading.Thread(target=task.run, name=_LONG, daemon=False).start()
     return task.result()
+
+
+def unfinished_calls() -> bool:
+    """Return whether some call that `interruptibly` no longer waits for is still at work."""
+    return any(thread.name == _LONG for thread in threading.enumerate())
 
 
 class Threads:

@@ -12,7 +12,7 @@ from contextlib import nullcontext
 from typing import Any, NamedTuple, overload
 
 from f2sl._ahead import HELPERS, announce_first_run
-from f2sl._notes import Use, joined, of_kind
+from f2sl._notes import Use, left_out
 from f2sl._options import checked, flag, refuse
 from f2sl._progress import stage
 from f2sl._reading import READING
@@ -135,7 +135,7 @@ def learn(data: Any, algorithm: str = "f2sl-h", **options: Any) -> StructureLear
     >>> import f2sl
     >>> model = f2sl.learn(f2sl.load_example("asia"))
     >>> model.graph_
-    PDAG(8 nodes, 5 directed and 3 undirected edges)
+    PDAG(8 nodes, 5 directed (3 weakly decided) and 3 undirected edges)
     >>> model.graph_.parents("either")
     ['lung', 'tub']
     >>> f2sl.learn(f2sl.load_example("asia"), "f2sl-s", score="bic").graph_.n_edges
@@ -284,11 +284,10 @@ def _found(
 ) -> FoundSet | FoundSets:
     """Find the set of one variable, or of all, in a table."""
     if target is not None and str(target) not in table.names:
-        left_out = of_kind(table.notes, "left-out", "identifier")
-        about_it = [note for note in left_out if str(target) in note.columns]
-        raise DataError(joined([unknown_name("column", str(target), table.names), *about_it]))
+        why = left_out(table.notes).get(str(target))
+        raise DataError(unknown_name("column", str(target), table.names, why))
     ordered = table.in_name_order()
-    rules = learner.knowledge.constraints(ordered.names, table.merged) if learner.knowledge else None
+    rules = learner.knowledge.constraints(ordered.names, table) if learner.knowledge else None
     blankets = learner.finds_blankets
     if rules:
         check_required_parents(learner, rules, ordered.names)

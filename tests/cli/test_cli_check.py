@@ -255,3 +255,18 @@ def test_an_example_of_what_to_leave_out_names_columns(tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "for example with --drop b2 --drop b3" in printed
     assert "for example with --drop)" not in printed
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        ({"a": [1], "b": ["x"]}, "Note  only one row, so no edges: columns 'a', 'b'"),
+        (
+            {"a": [1.5], "b": [2.5]},
+            "Problem  the table has no columns; all 2 columns: left out: there is only one row",
+        ),
+    ],
+)
+def test_a_table_of_one_row_is_called_that(tmp_path, capsys, columns, said):
+    main(["check", str(write_csv(tmp_path / "one.csv", columns))])
+    assert said in capsys.readouterr().out.splitlines()

@@ -90,3 +90,17 @@ def test_edges_need_blanks_only_where_names_may_have_the_mark_in_them():
 def test_edges_that_could_be_several_or_were_cut_by_the_shell(words, told):
     with pytest.raises(OptionError, match=re.escape(told)):
         parse_knowledge(**words)
+
+
+def test_a_column_that_was_left_out_is_named_with_the_reason(tmp_path, capsys):
+    weather = ["sun", "rain", "snow"] * 20
+    wind = ["weak", "strong", "none", "weak"] * 15
+    path = write_csv(tmp_path / "weather.csv", {"nr": range(1, 61), "weather": weather, "wind": wind})
+    why = "column 'nr': left out: it counts the rows, like an identifier; keep with --keep nr"
+    for arguments, said in (
+        (["why", str(path), "nr", "wind"], f"unknown variable 'nr'; {why}. Known: weather, wind"),
+        (["pc", str(path), "nr"], f"unknown column 'nr'; {why}. Known: weather, wind"),
+        (["learn", str(path), "--forbid", "nr - wind"], f"prior knowledge: 'nr' is no variable; {why}"),
+    ):
+        assert main(arguments) == 2
+        assert capsys.readouterr().err == f"f2sl: error: {said}\n"

@@ -391,7 +391,8 @@ def test_answers_say_that_they_rest_on_uncertain_directions(tmp_path, capsys):
     assert "note" not in capsys.readouterr().out
     other = str(tmp_path / "net.net")
     assert main(["fit", graph, table, "--out", other]) == 0
-    assert "net.net does not keep which directions are uncertain, as .json does" in capsys.readouterr().out
+    remark = "net.net does not keep which directions are uncertain, as .json and .bif do"
+    assert remark in capsys.readouterr().out
     for suffix, notes in ((".csv", 1), (".graphml", 0)):
         assert main(["learn", table, "--out", str(tmp_path / f"graph{suffix}")]) == 0
         assert capsys.readouterr().out.count("does not keep which directions are only weakly") == notes

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from f2sl._deadline import Deadline, TimeUp, checkpoint, keeping, limited
-from f2sl._threads import AHEAD, LONG_CALL, Threads, interruptibly
+from f2sl._threads import AHEAD, LONG_CALL, Threads, interruptibly, unfinished_calls
 
 LONG = 60.0
 
@@ -73,6 +73,7 @@ def test_the_time_limit_is_noticed_during_a_long_call():
     with limited(Deadline(0.05)), pytest.raises(TimeUp):
         interruptibly(lambda array: released.wait(LONG), np.empty(LONG_CALL))
     assert not released.is_set()
+    assert unfinished_calls()
     released.set()
 
 

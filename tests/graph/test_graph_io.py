@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from f2sl import DAG, PDAG, F2SLError, FileError, GraphError, Knowledge, load_graph
+from f2sl.errors import F2SLWarning
 from f2sl.graph import check_writable, save_graph, write_atomically
 from f2sl.graph.atomic import claimed
 from f2sl.graph.formats import FORMATS, networkx_file
@@ -219,6 +220,15 @@ def test_files_keep_which_directions_are_only_weakly_decided(tmp_path, suffix, k
     assert_same(again, graph)
     assert again.weak == graph.weak
     assert round_trip(kind(graph.nodes, edges), suffix).weak == frozenset()
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".modelstring"])
+def test_other_files_warn_that_they_do_not(tmp_path, suffix):
+    graph = DAG(["a", "b"], [("a", "b")])
+    graph.weak = frozenset([("a", "b")])
+    with pytest.warns(F2SLWarning, match=f"^{suffix} does not keep which directions are only weakly decided"):
+        graph.save(tmp_path / f"graph{suffix}")
+    assert load_graph(tmp_path / f"graph{suffix}") == graph
 
 
 def test_networkx_knows_which_directions_are_only_weakly_decided():

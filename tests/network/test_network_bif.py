@@ -14,7 +14,7 @@ import f2sl
 from f2sl import BayesianNetwork, F2SLError, FileError
 from f2sl.errors import shown, shown_list, unknown_name
 from f2sl.graph.formats.tokens import Tokens, unquoted
-from f2sl.network.formats.bif_file import _BETWEEN, _TOKEN, written
+from f2sl.network.formats.bif_file import _BETWEEN, _TOKEN, read_bif, write_bif, written
 from naive_network import SPRINKLER
 from network_tools import build
 
@@ -474,3 +474,20 @@ def test_long_names_are_cut_and_long_lists_too():
 def test_an_unknown_network_gets_the_names():
     with pytest.raises(f2sl.OptionError, match=r"unknown network 'alarn'; did you mean 'alarm'\? .*win95pts"):
         f2sl.load_network("alarn")
+
+
+def test_directions_in_doubt_are_kept_in_properties_that_others_skip(tmp_path):
+    graph = f2sl.DAG(["a b", "c", "d"], [("c", "a b"), ("a b", "d")])
+    coin = {name: ["h", "t"] for name in graph.nodes}
+    half = [0.5, 0.5]
+    net = f2sl.BayesianNetwork(graph, coin, {"c": half, "a b": [half, half], "d": [half, half]})
+    net.graph.weak, net.graph.either_way = frozenset({("c", "a b")}), frozenset({("a b", "d")})
+    text = "".join(write_bif(net))
+    assert text.startswith(
+        'network unknown {\n  property f2sl_weak = "1-0";\n  property f2sl_either_way = "0-2";\n}\n'
+    )
+    again = read_bif(text)
+    assert again == net
+    assert (again.graph.weak, again.graph.either_way) == (net.graph.weak, net.graph.either_way)
+    odd = read_bif(text.replace('"1-0"', '"x 9-0 0-1 1-2-"').replace('f2sl_either_way = "0-2"', "f2sl_weak"))
+    assert odd == net and odd.graph.weak == odd.graph.either_way == frozenset()

@@ -131,13 +131,24 @@ def test_a_graph_as_a_collection():
     assert GRAPH.edges == [("a", "b", "directed", 0.5), ("b", "c", "undirected", None)]
 
 
+def test_directions_that_are_in_doubt_show_in_the_frame_and_the_repr():
+    graph = f2sl.PDAG(["a", "b", "c", "d"], directed=[("a", "b"), ("c", "b")], undirected=[("c", "d")])
+    graph.weak = frozenset({("c", "b")})
+    assert graph.to_frame()["weak"].tolist() == [False, True, False]
+    assert repr(graph) == "PDAG(4 nodes, 2 directed (1 weakly decided) and 1 undirected edges)"
+    dag = graph.to_dag()
+    assert dag.to_frame().query("either_way")[["source", "target"]].to_numpy().tolist() == [["c", "d"]]
+    assert repr(dag) == "DAG(4 nodes, 3 directed (1 weakly decided, 1 either way) and 0 undirected edges)"
+
+
 def test_edges_as_a_frame(monkeypatch):
     frame = GRAPH.to_frame()
-    assert frame.columns.tolist() == ["source", "target", "type", "weight"]
+    columns = ["source", "target", "type", "weight", "weak", "either_way"]
+    assert frame.columns.tolist() == columns
     assert frame["source"].tolist() == ["a", "b"]
     assert frame["weight"].isna().tolist() == [False, True]
-    assert f2sl.PDAG(["a"]).to_frame().shape == (0, 4)
+    assert f2sl.PDAG(["a"]).to_frame().shape == (0, 6)
     monkeypatch.setitem(sys.modules, "pandas", None)
     arrow = GRAPH.to_frame()
-    assert arrow.column_names == ["source", "target", "type", "weight"]
+    assert arrow.column_names == columns
     assert arrow["weight"].to_pylist() == [0.5, None]

@@ -6,7 +6,9 @@ during a slow import is handled like one during the work.
 
 from __future__ import annotations
 
+import atexit
 import gc
+import os
 import sys
 from collections.abc import Sequence
 
@@ -52,4 +54,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # After an interrupt there may be millions of objects. The interpreter would search them for garbage
         # several times before the process ends, for seconds.
         gc.freeze()
+        threads = sys.modules.get("f2sl._threads")
+        if threads is not None and threads.unfinished_calls():
+            atexit._run_exitfuncs()
+            sys.stderr.flush()
+            os._exit(code)  # nobody waits for them, and libraries must not be unloaded under them
     return code

@@ -89,7 +89,9 @@ def fit(
         if len(known.undirected_array):
             undirected = count(len(known.undirected_array), "undirected edge")
             print(f"note: {undirected} of {printable(graph)} directed as by f2sl learn --dag")
-        if (network.graph.weak or network.graph.either_way) and out.suffix.lower() != ".json":
-            print(f"note: {printable(out)} does not keep which directions are uncertain, as .json does")
+        if (network.graph.weak or network.graph.either_way) and out.suffix.lower() not in (".json", ".bif"):
+            print(
+                f"note: {printable(out)} does not keep which directions are uncertain, as .json and .bif do"
+            )
         for note in texts((*table.notes, *network.notes)):
             print(f"note: {printable(note)}")

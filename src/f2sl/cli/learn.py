@@ -187,7 +187,7 @@ def why(
         output.progress(quiet),
         open_for(learner._takes, algorithm, reading.data, reading.jobs, **reading.options()) as table,
     ):
-        check_pair([*table.names, *table.merged], a, b)
+        check_pair([*table.names, *table.merged], a, b, table.notes)
         found = explain_all(fit_learner(learner, table, {}, algorithm), [(a, b)], table)[a, b]
     if as_json:
         output.show_json(found.as_dict())

@@ -204,13 +204,11 @@ class Learned:
         return lines
 
     def _notes(self) -> list[str]:
-        from f2sl.graph.formats import WITHOUT_WEAK
+        from f2sl.graph.formats import weak_lost
 
         notes = [*self.learner.notes_, *([] if self.truth is None else notes_on(self.truth))]
-        if self.graph.weak and self.out is not None and self.out.suffix.lower() in WITHOUT_WEAK:
-            lost = "does not keep which directions are only weakly decided, as .json and most others do"
-            notes.append(Note("weakly-decided", f"{self.out.suffix} {lost}"))
-        return notes
+        lost = None if self.out is None else weak_lost(self.graph, self.out)
+        return notes if lost is None else [*notes, lost]
 
     def _states(self) -> dict[str, int] | None:
         """Return the smallest and largest number of states of a variable; None without states."""

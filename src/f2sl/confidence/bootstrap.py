@@ -122,9 +122,7 @@ def bootstrap(
         warn_of_identifiers(held, stacklevel=3)
         known = chosen.knowledge or None
         if known:
-            known.constraints(
-                held.names, held.merged
-            )  # report knowledge that does not fit the table before any work
+            known.constraints(held.names, held)  # report what does not fit the table before any work
         asked = _asked(chosen, held, method, random_state)
         resampling = Resampling(chosen, (*held.names, *held.merged), method, random_state)
         tally, journal = Tally(method == SUBSAMPLE), None

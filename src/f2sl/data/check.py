@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from f2sl._arrays import Floats
-from f2sl._notes import Note, Part, Use, joined, of_kind
+from f2sl._notes import Note, Part, Say, Use, joined, of_kind
 from f2sl.data.column import CONTINUOUS, DISCRETE, KINDS, MAX_STATES, MIXED
 from f2sl.data.dates import DAYS, YEARS, DateReader
 from f2sl.data.kinds import FEW
@@ -279,20 +279,20 @@ def describe_values(states: Sequence[object], low: float, high: float) -> str:
 
 
 def size_problem(names: Sequence[str], n_rows: int, min_variables: int = 1, min_rows: int = 1) -> Note | None:
-    """Return the problem of a table with too few columns or rows, or None."""
+    """Return the problem of a table with too few columns or rows, or None.
+
+    In Python it has the words that scikit-learn's checks of estimators look for.
+    """
     n = len(names)
     if n == 0:
-        return Note(
-            "no-columns",
-            f"the table has no columns: 0 feature(s) (shape=({n_rows}, 0)) while a minimum of "
-            f"{max(min_variables, 1)} is required.",
-        )
+        least = max(min_variables, 1)
+        in_theirs = f": 0 feature(s) (shape=({n_rows}, 0)) while a minimum of {least} is required."
+        return Note("no-columns", "the table has no columns", Say(in_theirs, ""))
     if n_rows < min_rows:
-        return Note(
-            "few-rows",
-            f"the table has {'no rows' if n_rows == 0 else 'too few rows'}: {n_rows} sample(s) "
-            f"(shape=({n_rows}, {n})) while a minimum of {min_rows} is required.",
-        )
+        found = "no rows" if n_rows == 0 else "too few rows"
+        in_theirs = f"{n_rows} sample(s) (shape=({n_rows}, {n})) while a minimum of {min_rows} is required."
+        in_ours = f"{n_rows}, but at least {min_rows} are needed"
+        return Note("few-rows", f"the table has {found}: ", Say(in_theirs, in_ours))
     if n == 1 and min_variables == 2:
         one = f"one column only ({names[0]!r}): a graph needs at least two columns ("
         return Note("few-columns", one, Use("delimiter", ...), " sets the separator of a text file)")

@@ -467,6 +467,8 @@ class Encoder:
             values = column.present.values
             if name not in self._bins and np.isfinite(values[0]) and (values == values[0]).all():
                 exact = abs(float(values[0])) <= LAST_EXACT
+                if self.n_kept == 1:
+                    return "there is only one row"
                 return f"the same number in every row{'' if exact else ', to the 16 digits that are kept'}"
         may_be = i == 0 and is_nameless(name, 0) and name not in self.reading.keep
         if may_be and column.missing is None and column.form != "reals":
@@ -688,7 +690,8 @@ class Encoder:
         for name in self.reading.drop:
             columns.append(CheckedColumn(name, "", "", 0, LEFT_OUT, "as asked"))
         # Learners tell this of the tables that they get.
-        constant = describe_constant([self.source.names[i] for i in self.kept if len(self.states[i]) == 1])
+        of_one_state = [self.source.names[i] for i in self.kept if len(self.states[i]) == 1]
+        constant = describe_constant(of_one_state, self.n_kept)
         notes = (*self.notes(), *([] if constant is None else [constant]))
         return Report(tuple(columns), tuple(self.problems.messages()), notes, self.source.n_rows)
 

@@ -36,15 +36,16 @@ COLUMNS_AT_ONCE, ROWS_COMPARED = 1 << 10, 1 << 12
 """Numbers of columns and rows in a quick comparison that rules out most columns as aliases."""
 
 
-def describe_constant(names: Sequence[str]) -> Note | None:
+def describe_constant(names: Sequence[str], n_rows: int) -> Note | None:
     """Return the note that columns have one state only, if there are any.
 
     Examples
     --------
-    >>> describe_constant(["a"])
+    >>> describe_constant(["a"], 5)
     "only one state, so no edges: column 'a'"
     """
-    return _listed("constant", "only one state, so no edges: ", names)
+    why = "only one row" if n_rows == 1 else "only one state"
+    return _listed("constant", f"{why}, so no edges: ", names)
 
 
 def identifier_columns(table: Table) -> Note | None:
@@ -177,7 +178,7 @@ def remarks(table: Table) -> list[Note]:
     """
     constant = [table.names[i] for i in np.flatnonzero(table.cardinalities == 1)]
     on_columns = [
-        describe_constant(constant),
+        describe_constant(constant, table.n_rows),
         identifier_columns(table),
         states_without_rows(table),
         describe_aliases(table),

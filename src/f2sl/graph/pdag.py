@@ -519,7 +519,9 @@ class PDAG:
         return found
 
     def to_frame(self) -> Any:
-        """Return the edges as a data frame with the columns source, target, type and weight.
+        """Return the edges as a data frame with the columns source, target, type, weight and two more.
+
+        The columns ``weak`` and ``either_way`` are true for the edges in the attributes of these names.
 
         Returns
         -------
@@ -529,12 +531,17 @@ class PDAG:
         Examples
         --------
         >>> PDAG(["a", "b"], [("a", "b")]).to_frame().shape
-        (1, 4)
+        (1, 6)
         """
         import pyarrow as pa
 
         kinds = [(field, pa.float64() if field == "weight" else pa.string()) for field in EdgeRecord._fields]
-        table = pa.Table.from_pylist([edge._asdict() for edge in self.edges], pa.schema(kinds))
+        kinds += [("weak", pa.bool_()), ("either_way", pa.bool_())]
+        rows = [
+            {**edge._asdict(), "weak": edge[:2] in self.weak, "either_way": edge[:2] in self.either_way}
+            for edge in self.edges
+        ]
+        table = pa.Table.from_pylist(rows, pa.schema(kinds))
         try:
             return table.to_pandas()
         except ImportError:
@@ -678,10 +685,15 @@ class PDAG:
         return hash(self._canonical)
 
     def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}({self.n_nodes} nodes, {len(self._directed)} directed "
-            f"and {len(self._undirected)} undirected edges)"
-        )
+        return f"{type(self).__name__}({self.n_nodes} nodes, {self._edges_in_words})"
+
+    @property
+    def _edges_in_words(self) -> str:
+        """Numbers of edges, and of those whose direction is weakly decided, or may be the other."""
+        open_to_doubt = (len(self.weak), "weakly decided"), (len(self.either_way), "either way")
+        doubts = ", ".join(f"{number:,} {what}" for number, what in open_to_doubt if number)
+        directed = f"{len(self._directed):,} directed{doubts and f' ({doubts})'}"
+        return f"{directed} and {len(self._undirected):,} undirected edges"
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out attributes that are computed on first use."""

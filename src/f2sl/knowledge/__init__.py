@@ -18,17 +18,17 @@ from itertools import product
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Self
 
-from f2sl._notes import Note, Use
+from f2sl._notes import Note, Use, left_out
 from f2sl._synonyms import option_answer
 from f2sl.constraints import Constraints
 from f2sl.errors import OptionError, shown, shown_list, unknown_name
 from f2sl.knowledge.bound import Bound, arrow, as_regex, is_pattern, unknown_names
 
 if TYPE_CHECKING:
+    from f2sl.data.table import Table
     from f2sl.graph import PDAG
 
 Pair = tuple[str, str]
-NONE_MERGED: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, repr=False)
@@ -193,10 +193,10 @@ class Knowledge:
 
     # -- bound to variables ----------------------------------------------------------
 
-    def constraints(self, names: Sequence[str], merged: Mapping[str, str] | None = None) -> Constraints:
+    def constraints(self, names: Sequence[str], table: Table | None = None) -> Constraints:
         """Return the constraints on variables 0, 1, 2, ... of these names.
 
-        `merged` maps columns that were left out to the columns that represent them.
+        Names of columns that the `table` has left out or merged are refused with the reason.
 
         Raises
         ------
@@ -205,7 +205,7 @@ class Knowledge:
         """
         if not self:
             return Constraints.none(len(names))
-        bound, problems = self._bound(names, merged=merged or {})
+        bound, problems = self._bound(names, table=table)
         _refuse(problems)
         out, into = bound.levels()
         forbidden = [*bound.forbidden, *((u, v) for a, b in bound.nonadjacent for u, v in ((a, b), (b, a)))]
@@ -270,12 +270,13 @@ class Knowledge:
         return found
 
     def _bound(
-        self, names: Sequence[str], all_there: bool = True, merged: Mapping[str, str] = NONE_MERGED
+        self, names: Sequence[str], all_there: bool = True, table: Table | None = None
     ) -> tuple[Bound, list[str]]:
         """Replace names and patterns by numbers; return also all problems.
 
-        Without `all_there`, patterns may match nothing. `merged` is as in `constraints`.
+        Without `all_there`, patterns may match nothing. `table` is as in `constraints`.
         """
+        merged, why = ({}, {}) if table is None else (table.merged, left_out(table.notes))
         number = {name: v for v, name in enumerate(names)}
         meant: dict[str, list[int]] = {}
         unknown: list[str] = []
@@ -301,7 +302,11 @@ class Knowledge:
         required = dict.fromkeys(arcs(self.required))
         bound = Bound(names, required, set(arcs(self.forbidden)), nonadjacent, tier_of, flags, roots, leaves)
         if all_there and unknown:
-            problems.insert(0, unknown_names(unknown, names))
+            strange = [word for word in unknown if word not in why]
+            problems[:0] = [unknown_names(strange, names)] if strange else []
+            problems[:0] = [
+                Note("left-out", f"{shown(w)} is no variable; ", why[w]) for w in unknown if w in why
+            ]
         about_merged = [
             Note(
                 "merged",

@@ -152,8 +152,7 @@ class StructureLearner(Estimator):
         if "graph_" not in vars(self):
             return options
         graph = self.graph_
-        found = f"{len(graph.directed_array):,} directed and {len(graph.undirected_array):,} undirected edges"
-        return f"{options}, fitted: {graph.n_nodes:,} variables, {found}"
+        return f"{options}, fitted: {graph.n_nodes:,} variables, {graph._edges_in_words}"
 
     def _repr_html_(self) -> str | None:
         from f2sl.view.notebook import html_of

@@ -214,7 +214,7 @@ def _fit(
         ordered = table.in_name_order()
         constraints = Constraints.none(table.n_variables)
         if learner.knowledge:
-            constraints = learner.knowledge.constraints(ordered.names, table.merged)
+            constraints = learner.knowledge.constraints(ordered.names, table)
             check_required_parents(learner, constraints, ordered.names)
         fit = Fit(ordered.names, list(table.names), constraints, ordered, deadline=deadline, notes=notes)
         fit.timings["read"] = time.perf_counter() - started

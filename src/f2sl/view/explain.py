@@ -32,6 +32,7 @@ from typing import Any
 import numpy as np
 
 from f2sl._arrays import Integers
+from f2sl._notes import joined, left_out
 from f2sl.constraints import Constraints
 from f2sl.data.column import DISCRETE
 from f2sl.data.engines import open_engine
@@ -78,7 +79,7 @@ EQUIVALENT = ("bdeu", "bic", "aic", "bge", "bic-g")
 
 def explain(model: Any, a: str, b: str, data: Any = None, **reading: Any) -> Explanation:
     """Explain one pair of a fitted learner; see ``explain`` of the learners."""
-    check_pair(model.graph_.nodes, a, b)
+    check_pair(model.graph_.nodes, a, b, model.notes_)
     if data is None:
         return Explainer(model).explain(a, b)
     with ExitStack() as own:
@@ -142,11 +143,12 @@ def is_learned_from(model: Any, table: Table) -> bool:
     return table.kind in model._takes and sorted(table.names) == names and table.n_rows == model.n_rows_
 
 
-def check_pair(names: Sequence[str], a: str, b: str) -> None:
-    """Raise an error for unknown names, each with the nearest known one."""
-    wrong = [unknown_name("variable", name, names) for name in dict.fromkeys((a, b)) if name not in names]
+def check_pair(names: Sequence[str], a: str, b: str, notes: Iterable[str]) -> None:
+    """Raise an error for unknown names, each with the nearest known one or why it was left out."""
+    gone, asked = left_out(notes), dict.fromkeys((a, b))
+    wrong = [unknown_name("variable", name, names, gone.get(name)) for name in asked if name not in names]
     if wrong:
-        raise DataError("; ".join(wrong))
+        raise DataError(joined(wrong))
     if a == b:
         raise DataError(f"two variables are needed, and both names are {a!r}")
 

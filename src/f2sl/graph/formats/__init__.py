@@ -29,13 +29,15 @@ stored.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
 from f2sl._extensions import load_extensions
-from f2sl.errors import FileError, OptionError
+from f2sl._notes import Note
+from f2sl.errors import F2SLWarning, FileError, OptionError
 from f2sl.graph.atomic import check_can_write, write_atomically
 from f2sl.graph.dag import DAG
 from f2sl.graph.formats.common import read_file
@@ -103,6 +105,11 @@ def save_graph(graph: PDAG, path: str | os.PathLike[str]) -> None:
 
     An existing file is replaced only when the new one is complete.
 
+    Warns
+    -----
+    F2SLWarning
+        If the graph has directions that are only weakly decided, and the format does not keep which.
+
     Raises
     ------
     FileError
@@ -117,6 +124,18 @@ def save_graph(graph: PDAG, path: str | os.PathLike[str]) -> None:
     PDAG(2 nodes, 1 directed and 0 undirected edges)
     """
     write_atomically(path, _format_of(path).write(graph))
+    lost = weak_lost(graph, path)
+    if lost is not None:
+        warnings.warn(lost, F2SLWarning, stacklevel=2)
+
+
+def weak_lost(graph: PDAG, path: str | os.PathLike[str]) -> Note | None:
+    """Return a note if the format of `path` loses which directions of a graph are only weakly decided."""
+    suffix = Path(path).suffix.lower()
+    if not graph.weak or suffix not in WITHOUT_WEAK:
+        return None
+    lost = "does not keep which directions are only weakly decided, as .json and most others do"
+    return Note("weakly-decided", f"{suffix} {lost}")
 
 
 def load_graph(path: str | os.PathLike[str]) -> PDAG:

@@ -14,7 +14,10 @@ A file is a series of blocks, in any order::
 A row gives the distribution of the child for one configuration of the parents; rows come in any order.
 ``default`` stands for all configurations that have no row. ``table`` gives all numbers at once, in the
 counting order of the variables listed: the child's state changes slowest, the last parent's fastest. (This is
-Cozman's definition; pgmpy and pyAgrum read it in the same way.) ``property`` lines are skipped.
+Cozman's definition; pgmpy and pyAgrum read it in the same way.) ``property`` lines are skipped, but for two
+of f2sl's own in the network block: ``property f2sl_weak = "0-1 4-2";`` lists edges whose direction is only
+weakly decided, by the numbers of parent and child among the variables, and ``f2sl_either_way`` those that may
+point the other way.
 
 A file consists of *words*, the symbols ``{ } [ ] ( ) ;``, and strings in double quotes. White space, commas,
 bars and comments (``// ...`` to the end of the line, ``/* ... */``) separate them and have no meaning, so
@@ -46,6 +49,9 @@ from f2sl.graph.formats.tokens import STRING, Tokens, unquoted
 from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.formats.draft import Draft, NumberRow, ProbabilityBlock, Variable
 
+_MARKS = {"f2sl_weak": "weak", "f2sl_either_way": "either_way"}
+"""Attributes of a graph that properties of the network block keep."""
+
 _SIGNS = frozenset("{}[]();") | {""}
 _BETWEEN = r"[\s,|]++ | //[^\n]*+ | /\*.*?\*/"
 _WORD = r"""(?:[^\s,|{}\[\]();"/]++|/(?![/*]))++"""
@@ -70,15 +76,25 @@ def read_bif(text: str) -> BayesianNetwork:
     >>> net.states
     {'coin': ('heads', 'tails')}
     """
-    return _Parser(text).draft.network()
+    parser = _Parser(text)
+    network = parser.draft.network()
+    graph = network.graph
+    for mark, arcs in parser.marked.items():
+        names = {(graph.nodes[a], graph.nodes[b]) for a, b in arcs if max(a, b) < graph.n_nodes}
+        setattr(graph, mark, frozenset(names.intersection(graph.directed_edges)))
+    return network
 
 
 class _Parser:
-    """Parser of the blocks of a file into a draft, whose places are numbers of tokens."""
+    """Parser of the blocks of a file into a draft, whose places are numbers of tokens.
+
+    `marked` has the arcs whose direction is in doubt, by the attribute of a graph.
+    """
 
     def __init__(self, text: str) -> None:
         self.tokens = Tokens(text, _BETWEEN, _TOKEN)
         self.draft = Draft(self.tokens.line)
+        self.marked: dict[str, list[tuple[int, int]]] = {}
         self.read_all()
 
     def take_name(self, what: str) -> str:
@@ -135,7 +151,12 @@ class _Parser:
         while not self.tokens.accept("}"):
             if self.tokens.next.lower() != "property":
                 self.tokens.missing("'property' or '}' in the network block")
+            start = self.tokens.at
             self.skip_property()
+            words = self.tokens.texts[start + 1 : self.tokens.at - 1]
+            if len(words) == 3 and words[0] in _MARKS:
+                arcs = re.findall(r"\b([0-9]{1,9})-([0-9]{1,9})\b", words[2])
+                self.marked[_MARKS[words[0]]] = [(int(a), int(b)) for a, b in arcs]
 
     def read_variable(self) -> None:
         offset = self.tokens.at
@@ -271,7 +292,13 @@ def write_bif(network: BayesianNetwork, header: Iterable[str] = ()) -> Iterator[
     """
     for line in header:
         yield f"// {line}".rstrip() + "\n"
-    yield f"network {written(network.name or 'unknown')} {{\n}}\n"
+    yield f"network {written(network.name or 'unknown')} {{\n"
+    number = {name: v for v, name in enumerate(network.variables)}
+    for mark, attribute in _MARKS.items():
+        arcs = sorted((number[a], number[b]) for a, b in getattr(network.graph, attribute))
+        if arcs:
+            yield f'  property {mark} = "{" ".join(f"{a}-{b}" for a, b in arcs)}";\n'
+    yield "}\n"
     names = {name: written(name) for name in network.variables}
     states = {name: [written(state) for state in listed] for name, listed in network.states.items()}
     for name, listed in states.items():
