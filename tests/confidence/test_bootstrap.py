@@ -490,7 +490,7 @@ def test_a_worker_that_is_ended_and_an_error_in_one_are_told(monkeypatch, ends, 
         ),
     ],
 )
-def test_options_that_make_no_sense(options, told):
+def test_bootstrap_refuses_options_that_contradict_or_are_out_of_range(options, told):
     with pytest.raises(OptionError) as caught:
         f2sl.bootstrap(ASIA, **{"learner": "f2sl-c", "replicates": 4, **options})
     assert str(caught.value).startswith(told)

@@ -328,7 +328,7 @@ def test_a_worker_that_is_another(tmp_path, first, told):
         ({"engine": "spark"}, "engine must be one of 'auto', 'memory', 'stream', 'dask', not 'spark'"),
     ],
 )
-def test_options_that_make_no_sense(options, told):
+def test_a_scheduler_is_refused_unless_engine_is_dask_and_it_is_an_address(options, told):
     with pytest.raises(OptionError, match=told):
         f2sl.learn({"a": [0, 1], "b": [0, 1]}, **options)
 

@@ -66,7 +66,7 @@ class TestDelimiter:
             ("a|b;c\n1|2;3\n", ";"),
         ],
     )
-    def test_by_hand(self, text, expected):
+    def test_is_guessed_from_the_text(self, text, expected):
         assert sniff_delimiter(text) == expected
 
     def test_may_be_named(self, tmp_path):

@@ -13,7 +13,7 @@ from f2sl.stats.choose import related_pairs
 from gaussian_tools import moments, numeric, related_values
 
 
-def test_by_hand():
+def test_variances_and_correlations_are_those_computed_by_hand():
     found = moments([[0, 1, 2], [0, 0, 3]])
     assert found.n_rows == 3
     assert found.n_variables == 2

@@ -505,7 +505,7 @@ def test_searches_leave_a_table_open_that_was_handed_over(tmp_path):
         ({"memory": "64MB", "engine": "memory"}, 'engine="memory" has no memory limit'),
     ],
 )
-def test_options_that_make_no_sense(options, told):
+def test_engines_and_memory_limits_that_do_not_exist_or_fit_are_refused(options, told):
     with pytest.raises(OptionError) as caught:
         f2sl.learn(FRAME, **options)
     assert told in str(caught.value)

@@ -56,7 +56,7 @@ def test_what_does_not_fit_is_told(tmp_path):
         (["--memory", "lots"], "--memory takes a number of bytes, or a size such as \"256MB\", not 'lots'"),
     ],
 )
-def test_options_that_make_no_sense(folder, arguments, told):
+def test_commands_refuse_unknown_engines_and_sizes_of_memory_in_one_line(folder, arguments, told):
     for command in (["learn", folder], ["pc", folder, "a"]):
         done = f2sl(*command, *arguments)
         assert (done.returncode, done.stdout, done.stderr) == (2, "", f"f2sl: error: {told}\n")

@@ -289,7 +289,7 @@ class TestEndingEarly:
         ({"kinds": "words"}, "kinds"),
     ],
 )
-def test_options_that_make_no_sense(options, told):
+def test_dag_gnn_refuses_options_out_of_range(options, told):
     with pytest.raises(OptionError, match=told):
         f2sl.learn(linear(50), "dag-gnn", **options)
 

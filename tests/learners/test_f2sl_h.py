@@ -216,6 +216,6 @@ def test_the_true_class_from_the_moments_of_a_whole_population(name):
         ({"skeleton_only": "yes"}, "skeleton_only"),
     ],
 )
-def test_options_that_make_no_sense(options, told):
+def test_f2sl_h_names_the_option_that_it_refuses(options, told):
     with pytest.raises(OptionError, match=told):
         f2sl.F2SLh(**options).fit(f2sl.load_example("asia"))

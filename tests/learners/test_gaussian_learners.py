@@ -285,7 +285,7 @@ class TestCommandLine:
         assert told["options"]["score"] == "bge"
         assert told["options"]["kinds"] == "continuous"
 
-    def test_sets(self, path):
+    def test_mb_and_pc_find_sets_of_continuous_columns(self, path):
         told = json.loads(learned("mb", path, "c", "--algorithm", "tc", "--json"))
         assert {member["name"] for member in told["mb"]} == set(small_dag().markov_blanket("c"))
         told = json.loads(learned("pc", path, "c", "--kinds", "continuous", "--json"))

@@ -35,7 +35,7 @@ def test_structures(learner, name):
 
 @pytest.mark.parametrize("name", ["asia", "sachs", "child", "alarm"])  # on others with another oracle
 @pytest.mark.parametrize("learner", [*PC, *BLANKET])
-def test_sets(learner, name):
+def test_learners_of_sets_recover_the_truth_from_partial_correlations(learner, name):
     graph = true_graph(name)
     arrows = [tuple(arrow) for arrow in graph.directed_array.tolist()]
     largest = None if learner in WHOLE_SET else 2 if learner in ("stmb", "bamb") else 3

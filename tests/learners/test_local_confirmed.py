@@ -122,7 +122,7 @@ def test_a_true_neighbor_that_looks_redundant_stays():
         ({"ci_test": "x"}, "ci_test"),
     ],
 )
-def test_options_that_make_no_sense(options, told):
+def test_confirmed_fcbf_refuses_unknown_and_impossible_options(options, told):
     with pytest.raises(OptionError, match=told):
         f2sl.learn_pc(f2sl.load_example("asia"), "smoke", algorithm="fcbf-confirmed", **options)
 

@@ -277,7 +277,7 @@ def test_an_interrupt_keeps_what_is_finished(name, alarm, monkeypatch):
     ],
 )
 @pytest.mark.parametrize("name", LEARNERS)
-def test_options_that_make_no_sense(name, options, told):
+def test_learners_by_best_networks_refuse_options_out_of_range(name, options, told):
     learn = f2sl.learn_pc if name in LOCAL else f2sl.learn_mb
     with pytest.raises(OptionError, match="^" + told.replace("+", r"\+")):
         learn({"a": [0, 1], "b": [1, 0]}, "a", name, **options)

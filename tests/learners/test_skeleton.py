@@ -44,7 +44,7 @@ def test_who_did_not_finish_has_no_say():
     assert mutual(all_finished).members.tolist() == []
 
 
-def test_by_hand():
+def test_and_keeps_edges_that_both_ends_name_and_or_those_that_one_names():
     # 0 and 1 name each other; 1 names 2 and is not named; 3 names 0 and is not named.
     sets = neighborhoods([[1], [2, 0], [], [0]])
     both = join(sets, "and")

@@ -175,7 +175,7 @@ def test_constant_columns_are_isolated_and_said_to_be(learner):
 
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("option", [{"time_limit": 0}, {"max_exact": 30}, {"score": "aic"}, {"ties": "x"}])
-def test_options_that_make_no_sense(learner, option):
+def test_graph_learners_by_best_networks_name_the_option_they_refuse(learner, option):
     with pytest.raises(OptionError, match=f"^{next(iter(option))} must be"):
         learner(**option).fit({"a": [0, 1], "b": [1, 0]})
 

@@ -69,7 +69,7 @@ def test_what_others_decide():
 
 
 @pytest.mark.parametrize("options", [{"alpha": 0}, {"max_left_out": 0}])
-def test_options_that_make_no_sense(options):
+def test_tc_refuses_options_out_of_range(options):
     with pytest.raises(OptionError, match=next(iter(options))):
         TC(**options).fit({"a": [0.5, 0.7], "b": [0.1, 0.2]})
 

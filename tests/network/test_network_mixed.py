@@ -151,7 +151,7 @@ class TestSampling:
 
 
 class TestLikelihood:
-    def test_by_hand(self):
+    def test_log_likelihood_is_the_one_computed_by_hand(self):
         data = {"wind": ["much", "none"], "sun": [3.0, 0.0], "heat": [7.0, 1.5], "out": ["yes", "no"]}
         first = math.log(0.25 * 0.25) + stats.norm(1, 2).logpdf(3) + stats.norm(3 + 3, 3).logpdf(7)
         second = math.log(0.75 * 0.5) + stats.norm(1, 2).logpdf(0) + stats.norm(-1, 2).logpdf(1.5)
@@ -222,7 +222,7 @@ class TestFit:
             assert_allclose(found, expected, rtol=0.05, atol=0.1)
         assert_allclose(fitted.tables["wind"], true.tables["wind"], atol=0.01)
 
-    def test_by_hand_without_a_prior(self):
+    def test_without_a_prior_parameters_are_those_computed_by_hand(self):
         graph = f2sl.DAG(["g", "x", "y"], [("g", "y"), ("x", "y")])
         data = {
             "g": [*"aaaabbbc"],
@@ -403,7 +403,7 @@ class TestFiles:
         loaded.save(path)
         assert path.read_text(encoding="utf-8") == text or not network.states
 
-    def test_by_hand(self, tmp_path):
+    def test_a_file_written_by_hand_is_read(self, tmp_path):
         path = tmp_path / "dogs.json"
         path.write_text(
             """{"format": "f2sl-network", "version": 1, "name": "dogs", "variables": [

@@ -73,7 +73,7 @@ class TestQuestions:
         assert none.allows(np.array([0, 2]), np.array([1, 0])).all()
 
     @given(rules())
-    def test_by_hand(self, drawn):
+    def test_edges_are_allowed_and_required_as_the_lists_say(self, drawn):
         forbidden, required = drawn
         known = Constraints.of(N, forbidden, required)
         never = forbidden | {(b, a) for a, b in required}

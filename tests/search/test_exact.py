@@ -322,6 +322,6 @@ def test_an_interrupt_leaves_the_best_of_what_was_searched(monkeypatch):
         ({"time_limit": math.nan}, "time_limit must be"),
     ],
 )
-def test_options_that_make_no_sense(options, message):
+def test_exact_search_refuses_options_out_of_range(options, message):
     with pytest.raises(OptionError, match=message):
         f2sl.ExactSearch(**options).fit(wide_table(3))

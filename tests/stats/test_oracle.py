@@ -47,6 +47,6 @@ def test_questions_about_alarm(size):
     assert {DEPENDENT, INDEPENDENT} == set(answers)
 
 
-def test_no_questions():
+def test_no_questions_have_no_answers():
     nobody = np.empty(0, np.int64)
     assert Oracle(3, [(0, 1)]).answer(nobody, nobody, np.empty((0, 2), np.int64)).shape == (0,)

@@ -35,7 +35,7 @@ def states_of(codes):
     return [int(row.max()) + 1 for row in codes]
 
 
-def test_by_hand():
+def test_bdeu_and_bic_of_three_rows_are_those_computed_by_hand():
     # Counts 2 and 1, with priors of 1 for each state: Gamma(2) / Gamma(5) * Gamma(3) Gamma(2) = 1/12.
     scores = make_set_scores(make_engine([[0, 0, 1]]), "bdeu", 2.0)
     assert family(scores, 0, ()) * scores.unit == pytest.approx(math.log(1 / 12), rel=1e-12)

@@ -188,7 +188,7 @@ def test_three_answers_and_how_often_they_are_given():
     assert (test.n_tests, test.n_inconclusive) == (5, 2)
 
 
-def test_no_questions():
+def test_no_questions_have_no_answers_and_count_as_no_tests():
     test = table_test(make_engine([[0, 1], [0, 1]]))
     none = np.empty(0, np.int64)
     assert test.answer(none, none, np.empty((0, 1), np.int64)).tolist() == []

@@ -172,7 +172,7 @@ def separated(x, y, given_set):
 
 @few_examples
 @given(questions())
-def test_scores(question):
+def test_scores_equal_the_naive_ones(question):
     columns, child, parent, others = question
     given_set = sorted([parent, *others])
     with engine_of(columns) as engine:

@@ -52,7 +52,7 @@ def asked(test, x, y, given_set):
 
 @few_examples
 @given(questions(), st.sampled_from(["dg", "cg"]))
-def test_tests(question, name):
+def test_tests_use_the_rows_complete_in_their_own_columns(question, name):
     case, x, y, given_set = question
     with open_engine(case.table, 1) as engine, open_engine(case.complete([x, y, *given_set]), 1) as other:
         found, expected = (asked(make_test(own, 0.05, name), x, y, given_set) for own in (engine, other))
@@ -94,7 +94,7 @@ def test_a_parent_with_missing_values_is_compared_on_the_rows_that_have_it():
 
 @few_examples
 @given(st.integers(0, 2**32 - 1))
-def test_pairs(random_state):
+def test_pairs_are_measured_on_the_rows_complete_in_both_columns(random_state):
     case = Case(random_state)
     with open_engine(case.table, 1) as engine:
         found = related_pairs(engine, 0.0, "mi")()
