@@ -185,7 +185,7 @@ def learn_pc(
     FoundSet, or FoundSets by name for all columns
         A dictionary of the names found, strongest first, each with the strength of its edge to the target:
         symmetrical uncertainty, or squared correlation of continuous variables, with ``"fcbf"``; with the
-        learners by independence tests, minus the decimal logarithm of the largest p-value of the link's
+        learners by independence tests, minus the decimal logarithm of the largest p-value of the edge's
         tests; with the learners by score, the loss in log score without it. Attributes have the separating
         sets of other variables and the number of tests. A search that reaches its ``time_limit`` returns the
         partial result with a warning.

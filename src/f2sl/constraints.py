@@ -1,11 +1,11 @@
-"""Constraints on the edges of a graph: which arcs are forbidden, and which are required.
+"""Constraints on the edges of a graph: which are forbidden, and which are required.
 
 Learners work on variables by number, and so does this module. Every search and every orientation asks a
-:class:`Constraints` which arcs it may use, so that a rule about edges is written once. Without constraints
-(:meth:`Constraints.none`, the default everywhere) every arc is allowed and asking costs nothing.
+:class:`Constraints` which edges it may use, so that a rule about edges is written once. Without constraints
+(:meth:`Constraints.none`, the default everywhere) every edge is allowed and asking costs nothing.
 
-An *arc* is an edge with a direction, from a parent to a child. A *link* is an edge whatever its direction: it
-is forbidden if both its arcs are. A user's knowledge, by name, is a :class:`~f2sl.Knowledge`, which makes
+An edge is directed here, from a parent to a child. An *adjacency* is an edge whatever its direction: it is
+forbidden if both directions are. A user's knowledge, by name, is a :class:`~f2sl.Knowledge`, which makes
 constraints for the variables of a table.
 
 >>> rules = Constraints.of(4, forbidden=[(0, 1)], required=[(2, 3)])
@@ -32,19 +32,19 @@ ANY = np.iinfo(np.int64).max - 1
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """Forbidden and required arcs among `n` variables.
+    """Forbidden and required directed edges among `n` variables.
 
     Parameters
     ----------
     n : int
         Number of variables.
     forbidden : ndarray of int64
-        The arcs that no graph may have, as ascending numbers ``parent * n + child``. The opposite of every
-        required arc is among them.
+        The edges that no graph may have, as ascending numbers ``parent * n + child``. The opposite of every
+        required edge is among them.
     required : ndarray of int64, shape (m, 2)
-        The arcs (parent, child) that every graph must have.
+        The edges (parent, child) that every graph must have.
     out, into : ndarray of int64, shape (n,), optional
-        Levels that express tiers, roots and leaves without a list of arcs: a graph may have u -> v only if
+        Levels that express tiers, roots and leaves without a list of edges: a graph may have u -> v only if
         ``out[u] <= into[v]``.
     """
 
@@ -56,7 +56,7 @@ class Constraints:
 
     @classmethod
     def none(cls, n: int) -> Self:
-        """Return constraints that allow every arc and require none."""
+        """Return constraints that allow every edge and require none."""
         return cls(n, np.empty(0, np.int64), np.empty((0, 2), np.int64))
 
     @classmethod
@@ -68,7 +68,7 @@ class Constraints:
         out: Integers | None = None,
         into: Integers | None = None,
     ) -> Self:
-        """Build constraints from lists of arcs (parent, child), and from levels."""
+        """Build constraints from lists of edges (parent, child), and from levels."""
         must = np.array(sorted(set(required)), np.int64).reshape(-1, 2)
         never = np.array(list(forbidden), np.int64).reshape(-1, 2)
         never = np.concatenate([never, must[:, ::-1]])
@@ -79,7 +79,7 @@ class Constraints:
         return bool(len(self.forbidden) or len(self.required) or self.out is not None)
 
     def allows(self, parents: Integers, children: Integers) -> Mask:
-        """Return for each arc whether a graph may have it."""
+        """Return for each edge whether a graph may have it."""
         if self.out is None or self.into is None:
             allowed = np.ones(np.broadcast_shapes(parents.shape, children.shape), np.bool_)
         else:
@@ -112,7 +112,7 @@ class Constraints:
         return np.asarray(self.allows_adjacency(a, d) | (into & out))
 
     def requires(self, parents: Integers, children: Integers) -> Mask:
-        """Return for each arc whether every graph must have it."""
+        """Return for each edge whether every graph must have it."""
         return np.isin(parents * self.n + children, self.required @ [self.n, 1])
 
     def requires_adjacency(self, first: Integers, second: Integers) -> Mask:
@@ -120,14 +120,14 @@ class Constraints:
         return self.requires(first, second) | self.requires(second, first)
 
     def matrix(self) -> Mask | None:
-        """Return the allowed arcs as a matrix with a row for each parent; None if all are allowed."""
+        """Return the allowed edges as a matrix with a row for each parent; None if all are allowed."""
         if not self:
             return None
         everyone = np.arange(self.n)
         return self.allows(everyone[:, None], everyone)
 
     def isolated(self) -> Mask:
-        """Return for each variable whether no graph may link it to another.
+        """Return for each variable whether no graph may connect it to another.
 
         Examples
         --------

@@ -354,7 +354,7 @@ def parse_knowledge(
         return found
 
     required = edges("--require", require or (), "->")
-    arcs = edges("--forbid", (text for text in forbid or () if "->" in text), "->")
+    arrows = edges("--forbid", (text for text in forbid or () if "->" in text), "->")
     pairs = edges("--forbid", (text for text in forbid or () if "->" not in text), "-")
     groups = [[name.strip() for name in group.split(",")] for group in (tiers or "").split(">")]
     if tiers and not all(name for group in groups for name in group):
@@ -363,7 +363,7 @@ def parse_knowledge(
         why = "quote it, because the shell reads > as a file"
         problems.append(f'--tiers takes two groups or more, "A,B > C > D", not {tiers!r}; {why}')
     refuse(problems)
-    flags = Knowledge(required, arcs, pairs, groups if tiers else (), roots=root or (), leaves=leaf or ())
+    flags = Knowledge(required, arrows, pairs, groups if tiers else (), roots=root or (), leaves=leaf or ())
     return flags if knowledge is None else Knowledge.load(knowledge) | flags
 
 

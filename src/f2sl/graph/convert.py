@@ -20,36 +20,37 @@ from f2sl.graph.pdag import PDAG
 Graph = TypeVar("Graph", bound=PDAG)
 
 
-def from_arcs(
-    graph_type: type[Graph], nodes: Sequence[str], arcs: IntArray, weights: FloatArray | None = None
+def from_arrows(
+    graph_type: type[Graph], nodes: Sequence[str], arrows: IntArray, weights: FloatArray | None = None
 ) -> Graph:
-    """Return a graph from arcs, joining those that have a counterpart into undirected edges.
+    """Return a graph from arrows, joining those that have a counterpart into undirected edges.
 
     Examples
     --------
-    >>> from_arcs(PDAG, ["a", "b", "c"], np.array([[0, 1], [1, 0], [2, 0]]))
+    >>> from_arrows(PDAG, ["a", "b", "c"], np.array([[0, 1], [1, 0], [2, 0]]))
     PDAG(3 nodes, 1 directed and 1 undirected edges)
     """
     n = len(nodes)
-    if not len(arcs):
+    if not len(arrows):
         return graph_type.from_arrays(nodes)
-    keys, turned = arcs[:, 0] * n + arcs[:, 1], arcs[:, 1] * n + arcs[:, 0]
+    keys, turned = arrows[:, 0] * n + arrows[:, 1], arrows[:, 1] * n + arrows[:, 0]
     if len(np.unique(keys)) < len(keys):
-        return graph_type.from_arrays(nodes, arcs)  # which says what is given twice
+        return graph_type.from_arrays(nodes, arrows)  # which says what is given twice
     paired = np.isin(keys, turned) & (keys != turned)
     there, back = (
-        side.nonzero()[0] for side in (paired & (arcs[:, 0] < arcs[:, 1]), paired & (arcs[:, 0] > arcs[:, 1]))
+        side.nonzero()[0]
+        for side in (paired & (arrows[:, 0] < arrows[:, 1]), paired & (arrows[:, 0] > arrows[:, 1]))
     )
     if weights is None:
-        return graph_type.from_arrays(nodes, arcs[~paired], arcs[there])
+        return graph_type.from_arrays(nodes, arrows[~paired], arrows[there])
     there, back = there[np.argsort(keys[there])], back[np.argsort(turned[back])]
     one, other = weights[there], weights[back]
     differ = (one != other) & ~np.isnan(one) & ~np.isnan(other)
     if differ.any():
-        i, j = arcs[there[int(differ.argmax())]].tolist()
-        raise GraphError(f"the two arcs between {nodes[i]!r} and {nodes[j]!r} have different weights")
+        i, j = arrows[there[int(differ.argmax())]].tolist()
+        raise GraphError(f"the two arrows between {nodes[i]!r} and {nodes[j]!r} have different weights")
     both = np.where(np.isnan(one), other, one)
-    return graph_type.from_arrays(nodes, arcs[~paired], arcs[there], weights[~paired], both)
+    return graph_type.from_arrays(nodes, arrows[~paired], arrows[there], weights[~paired], both)
 
 
 def from_adjacency(graph_type: type[Graph], matrix: Any, nodes: Sequence[str] | None = None) -> Graph:
@@ -80,8 +81,8 @@ def from_adjacency(graph_type: type[Graph], matrix: Any, nodes: Sequence[str] | 
         nodes = [f"X{i}" for i in range(shape[0])]
     if len(nodes) != shape[0]:
         raise GraphError(f"there are {len(nodes)} names for a matrix of {shape[0]} rows")
-    arcs = np.stack((rows, columns), axis=1).astype(np.int64)[values != 0]
-    return from_arcs(graph_type, nodes, arcs)
+    arrows = np.stack((rows, columns), axis=1).astype(np.int64)[values != 0]
+    return from_arrows(graph_type, nodes, arrows)
 
 
 def from_networkx(graph_type: type[Graph], graph: Any) -> Graph:
@@ -98,14 +99,14 @@ def from_networkx(graph_type: type[Graph], graph: Any) -> Graph:
     nodes = list(graph.nodes)
     number = {node: i for i, node in enumerate(nodes)}
     rows = [(number[a], number[b]) for a, b in graph.edges]
-    arcs = np.array(rows, dtype=np.int64).reshape(-1, 2)
+    arrows = np.array(rows, dtype=np.int64).reshape(-1, 2)
     try:
         weights = np.array([np.nan if w is None else float(w) for _, _, w in graph.edges(data="weight")])
     except (TypeError, ValueError):
         raise GraphError("an edge attribute 'weight' of the networkx graph is not a number") from None
     if not graph.is_directed():
-        return graph_type.from_arrays(nodes, None, arcs, None, weights)
-    found = from_arcs(graph_type, nodes, arcs, weights)
+        return graph_type.from_arrays(nodes, None, arrows, None, weights)
+    found = from_arrows(graph_type, nodes, arrows, weights)
     weak = {(a, b) for a, b, marked in graph.edges(data="weak") if marked}
     found.weak = frozenset(weak.intersection(found.directed_edges) if weak else ())
     return found

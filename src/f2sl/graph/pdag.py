@@ -208,7 +208,7 @@ class PDAG:
     def from_networkx(cls, graph: Any) -> Self:
         """Return a graph from a ``networkx`` Graph or DiGraph whose nodes are strings.
 
-        In a DiGraph arcs in both directions make one undirected edge. The edge
+        In a DiGraph edges in both directions make one undirected edge. The edge
         attributes ``weight`` and ``weak`` are kept.
         """
         from f2sl.graph.convert import from_networkx

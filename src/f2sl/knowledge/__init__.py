@@ -1,9 +1,9 @@
 """Prior knowledge about edges, by the names of variables: :class:`Knowledge`.
 
-Edges may be *required* or *forbidden*, in one direction or in both (a forbidden *link*). *Tiers* are groups
-of variables in the order of time: no edge leads from a later tier to an earlier one. A *root* has no parents,
-a *leaf* no children. A name with ``*`` (any characters) or ``?`` (one character) is a *pattern* and stands
-for all variables that it matches, unless a variable has exactly that name.
+Edges may be *required* or *forbidden*, in one direction or in both (a forbidden *adjacency*). *Tiers* are
+groups of variables in the order of time: no edge leads from a later tier to an earlier one. A *root* has no
+parents, a *leaf* no children. A name with ``*`` (any characters) or ``?`` (one character) is a *pattern* and
+stands for all variables that it matches, unless a variable has exactly that name.
 
 Bound to the names of a table, knowledge becomes :class:`~f2sl.constraints.Constraints`, which every learner
 obeys. One error lists all problems.
@@ -224,8 +224,8 @@ class Knowledge:
         _refuse(problems)
         kept = {v for v, name in enumerate(names) if name in set(some)}
         said: dict[str, Any] = {
-            what: [(names[u], names[v]) for u, v in arcs if {u, v} <= kept]
-            for what, arcs in (
+            what: [(names[u], names[v]) for u, v in edges if {u, v} <= kept]
+            for what, edges in (
                 ("required", bound.required),
                 ("forbidden", bound.forbidden),
                 ("forbidden_adjacencies", bound.nonadjacent),
@@ -257,13 +257,15 @@ class Knowledge:
         lines = [(u, v) for u, v in graph.undirected_array.tolist()]
         adjacent = there | {pair for u, v in lines for pair in ((u, v), (v, u))}
         found = [
-            f"{arrow(names, arc)} is missing, but required" for arc in bound.required if arc not in adjacent
+            f"{arrow(names, edge)} is missing, but required"
+            for edge in bound.required
+            if edge not in adjacent
         ]
-        for arc in sorted(there):
-            if why := bound.against(arc):
-                found.append(f"{arrow(names, arc)} is present, but {why}")
+        for edge in sorted(there):
+            if why := bound.against(edge):
+                found.append(f"{arrow(names, edge)} is present, but {why}")
         for u, v in lines:
-            reasons = [why for arc in ((u, v), (v, u)) if (why := bound.against(arc))]
+            reasons = [why for edge in ((u, v), (v, u)) if (why := bound.against(edge))]
             if reasons:
                 why_not = " and ".join(dict.fromkeys(reasons))
                 found.append(f"{shown(names[u])} - {shown(names[v])} is undirected, and {why_not}")
@@ -291,16 +293,16 @@ class Knowledge:
             if not meant[word] and word not in merged:
                 unknown.append(word)
 
-        def arcs(pairs: Iterable[Pair]) -> list[tuple[int, int]]:
+        def edges(pairs: Iterable[Pair]) -> list[tuple[int, int]]:
             each = (product(meant[a], meant[b]) for a, b in pairs)
             return sorted({(u, v) for some in each for u, v in some if u != v})
 
         tier_of, problems = self._tiers_of(meant, number, names)
-        nonadjacent = {(min(pair), max(pair)) for pair in arcs(self.forbidden_adjacencies)}
+        nonadjacent = {(min(pair), max(pair)) for pair in edges(self.forbidden_adjacencies)}
         roots, leaves = ({v for word in words for v in meant[word]} for words in (self.roots, self.leaves))
         flags = self._tier_flags
-        required = dict.fromkeys(arcs(self.required))
-        bound = Bound(names, required, set(arcs(self.forbidden)), nonadjacent, tier_of, flags, roots, leaves)
+        required = dict.fromkeys(edges(self.required))
+        bound = Bound(names, required, set(edges(self.forbidden)), nonadjacent, tier_of, flags, roots, leaves)
         if all_there and unknown:
             strange = [word for word in unknown if word not in why]
             problems[:0] = [unknown_names(strange, names)] if strange else []

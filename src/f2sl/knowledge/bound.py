@@ -16,7 +16,7 @@ from f2sl.errors import nearest, shown, shown_list
 
 @dataclass(frozen=True)
 class Bound:
-    """Knowledge about variables by number; arcs are (parent, child)."""
+    """Knowledge about variables by number; edges are (parent, child)."""
 
     names: Sequence[str]
     required: dict[tuple[int, int], None]
@@ -27,13 +27,13 @@ class Bound:
     roots: set[int]
     leaves: set[int]
 
-    def against(self, arc: tuple[int, int]) -> str | None:
-        """Return the reason why an arc is forbidden; None if it is allowed."""
-        u, v = arc
+    def against(self, edge: tuple[int, int]) -> str | None:
+        """Return the reason why an edge is forbidden; None if it is allowed."""
+        u, v = edge
         here, there = self.tier_of.get(u), self.tier_of.get(v)
-        if arc in self.forbidden:
+        if edge in self.forbidden:
             return "forbidden"
-        if (min(arc), max(arc)) in self.nonadjacent:
+        if (min(edge), max(edge)) in self.nonadjacent:
             return "a forbidden adjacency"
         if here is not None and there is not None and here > there:
             return f"{shown(self.names[u])} is in a later tier"
@@ -46,12 +46,12 @@ class Bound:
         return "the opposite is required" if (v, u) in self.required else None
 
     def contradictions(self) -> list[str]:
-        """Return messages on required arcs that are forbidden as well, or close a cycle."""
+        """Return messages on required edges that are forbidden as well, or close a cycle."""
         found = []
-        for arc in self.required:
-            why = None if arc[::-1] in self.required else self.against(arc)
+        for edge in self.required:
+            why = None if edge[::-1] in self.required else self.against(edge)
             if why:
-                found.append(f"{arrow(self.names, arc)} is both required and forbidden ({why})")
+                found.append(f"{arrow(self.names, edge)} is both required and forbidden ({why})")
         left = set(self.required)
         while found_cycle := find_cycle(left):
             cycle = [*found_cycle, found_cycle[0]]
@@ -83,9 +83,9 @@ def as_regex(pattern: str) -> str:
     return "".join({"*": ".*", "?": "."}.get(mark, re.escape(mark)) for mark in pattern)
 
 
-def arrow(names: Sequence[str], arc: tuple[int, int]) -> str:
-    """Show an arc by its names."""
-    return f"{shown(names[arc[0]])} -> {shown(names[arc[1]])}"
+def arrow(names: Sequence[str], edge: tuple[int, int]) -> str:
+    """Show a directed edge by its names."""
+    return f"{shown(names[edge[0]])} -> {shown(names[edge[1]])}"
 
 
 def unknown_names(words: list[str], names: Sequence[str]) -> str:

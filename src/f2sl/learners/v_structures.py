@@ -326,8 +326,8 @@ def orient_by_independence(
 ) -> PDAG:
     """Orient the v-structures `triples` of a skeleton, then apply Meek's rules.
 
-    Variables are numbered in the order of `names`, which are sorted. Required arcs come first, then the edges
-    with one allowed direction; where that would close a directed cycle, such an edge is dropped. A
+    Variables are numbered in the order of `names`, which are sorted. Required edges come first, then the
+    edges with one allowed direction; where that would close a directed cycle, such an edge is dropped. A
     v-structure against the constraints is left out as a whole (see `agreeing`). So what the rules find
     undirected may point either way.
     """

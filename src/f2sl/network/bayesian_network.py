@@ -540,7 +540,7 @@ class BayesianNetwork:
         OptionError
             If pgmpy is not installed.
         DataError
-            If the network has both states and numbers, which pgmpy does not mix.
+            If the network has both discrete and continuous variables, which pgmpy does not mix.
         """
         from f2sl.network.convert import to_pgmpy
 

@@ -80,7 +80,7 @@ def best_networks(
     max_parents : int, optional
         Largest number of parents of a variable.
     constraints : Constraints, optional
-        Forbidden and required arcs among the k variables.
+        Forbidden and required edges among the k variables.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def count_lattice(
     advance : callable, optional
         Called with the share of the work that each finished piece makes up.
     constraints : Constraints, optional
-        Forbidden and required arcs among the members, numbered by their places.
+        Forbidden and required edges among the members, numbered by their positions.
     """
     k = len(members)
     most = max(0, k - 1 if max_parents is None else min(max_parents, k - 1))

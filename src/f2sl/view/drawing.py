@@ -121,9 +121,9 @@ def drawing(
     edges = [edge for edge in edges_of(graph, truth) if edge.a in wanted and edge.b in wanted]
     # The order of a DAG says which end is above, also of the edges that the truth alone has.
     position = {name: i for i, name in enumerate(graph.to_dag().topological_order())}
-    arcs = [(e.a, e.b) if position[e.a] < position[e.b] else (e.b, e.a) for e in edges]
+    ends = [(e.a, e.b) if position[e.a] < position[e.b] else (e.b, e.a) for e in edges]
     widths = {name: 22.0 + width_of_text(label(name)) for name in nodes}
-    return Drawing(nodes, edges, lay_out(widths, arcs, dot), widths)
+    return Drawing(nodes, edges, lay_out(widths, ends, dot), widths)
 
 
 def edges_of(graph: PDAG, truth: PDAG | None = None) -> list[Edge]:

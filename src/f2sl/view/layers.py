@@ -80,9 +80,9 @@ def lay_out(widths: Mapping[str, float], edges: Iterable[tuple[str, str]], dot: 
     """
     names = sorted(widths)
     number = {name: i for i, name in enumerate(names)}
-    arcs = sorted({(number[a], number[b]) for a, b in edges})
-    parts, alone = _parts(len(names), arcs)
-    sides = [_Part(part, arcs, [widths[name] for name in names]) for part in parts]
+    pairs = sorted({(number[a], number[b]) for a, b in edges})
+    parts, alone = _parts(len(names), pairs)
+    sides = [_Part(part, pairs, [widths[name] for name in names]) for part in parts]
     # The distance of layers follows from the part that is widest for its layers.
     wanted = max((part.width / ASPECT / max(1, len(part.rows) - 1) for part in sides), default=0.0)
     gap = float(round(min(max(LAYER, wanted), TALLEST_LAYER)))
@@ -104,12 +104,12 @@ def lay_out(widths: Mapping[str, float], edges: Iterable[tuple[str, str]], dot: 
     return layout
 
 
-def _parts(n: int, arcs: Sequence[tuple[int, int]]) -> tuple[list[list[int]], list[int]]:
+def _parts(n: int, edges: Sequence[tuple[int, int]]) -> tuple[list[list[int]], list[int]]:
     """Return the connected parts, the largest first, and the nodes without edges."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    ends = np.array(arcs, np.int64).reshape(-1, 2)
+    ends = np.array(edges, np.int64).reshape(-1, 2)
     joined = csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(n, n))
     parts: dict[int, list[int]] = {}
     for node, part in enumerate(connected_components(joined, directed=False)[1].tolist() if n else ()):
@@ -156,11 +156,11 @@ class _Part:
     """
 
     def __init__(
-        self, nodes: Sequence[int], arcs: Sequence[tuple[int, int]], widths: Sequence[float]
+        self, nodes: Sequence[int], edges: Sequence[tuple[int, int]], widths: Sequence[float]
     ) -> None:
         inside = set(nodes)
-        own = [arc for arc in arcs if arc[0] in inside]
-        self._widths, self._arcs = widths, own
+        own = [edge for edge in edges if edge[0] in inside]
+        self._widths, self._edges = widths, own
         self.curves: dict[tuple[int, int], list[Point]] = {}
         self._chain(_layers(nodes, own), own)
         wide = (ASPECT * LAYER * sum([widths[node] + GAP for node in nodes])) ** 0.5
@@ -177,18 +177,18 @@ class _Part:
         if not self.bend_of:
             return
         nodes = [[item for item in row if item < len(self._widths)] for row in self.rows]
-        placed = by_dot(dot, nodes, self._arcs, self._widths, HEIGHT, gap, GAP)
+        placed = by_dot(dot, nodes, self._edges, self._widths, HEIGHT, gap, GAP)
         if placed is not None:
             self.x, self.curves, self.width = placed
 
-    def _chain(self, layer: dict[int, int], arcs: Sequence[tuple[int, int]]) -> None:
+    def _chain(self, layer: dict[int, int], edges: Sequence[tuple[int, int]]) -> None:
         """Add bends to long edges, and order the layers."""
         widths = self._widths
         self.up: dict[int, list[int]] = {node: [] for node in layer}
         self.down: dict[int, list[int]] = {node: [] for node in layer}
         self.layer = dict(layer)
         self.bend_of: dict[int, tuple[int, int]] = {}
-        for a, b in arcs:
+        for a, b in edges:
             chain = [a]
             for row in range(self.layer[a] + 1, self.layer[b]):
                 bend = len(widths) + len(self.bend_of)
@@ -372,11 +372,11 @@ class _Part:
         )
 
 
-def _layers(nodes: Sequence[int], arcs: Sequence[tuple[int, int]]) -> dict[int, int]:
+def _layers(nodes: Sequence[int], edges: Sequence[tuple[int, int]]) -> dict[int, int]:
     """Assign each node a layer below its parents, with short edges."""
     parents: dict[int, list[int]] = {node: [] for node in nodes}
     children: dict[int, list[int]] = {node: [] for node in nodes}
-    for a, b in arcs:
+    for a, b in edges:
         children[a].append(b)
         parents[b].append(a)
     waiting = {node: len(found) for node, found in parents.items()}
@@ -419,7 +419,7 @@ class Placed(NamedTuple):
 def by_dot(
     dot: str,
     layers: Sequence[Sequence[int]],
-    arcs: Iterable[tuple[int, int]],
+    edges: Iterable[tuple[int, int]],
     widths: Sequence[float],
     height: float,
     gap: float,
@@ -430,8 +430,8 @@ def by_dot(
     `layers` has the nodes from top to bottom, `gap` is the distance between layers, `height` the height of
     boxes and `between` the smallest distance between boxes in a layer.
     """
-    arcs = list(arcs)
-    chain = {(above[0], below[0]) for above, below in pairwise(layers)} - set(arcs)
+    edges = list(edges)
+    chain = {(above[0], below[0]) for above, below in pairwise(layers)} - set(edges)
     lines = [
         "digraph {",
         f"graph [nodesep={between / INCH:.4f}, ranksep={(gap - height) / INCH:.4f}];",
@@ -440,7 +440,7 @@ def by_dot(
             "{rank=same; " + "".join(f"{i} [width={widths[i] / INCH:.4f}];" for i in row) + "}"
             for row in layers
         ),
-        *(f"{a} -> {b};" for a, b in arcs),
+        *(f"{a} -> {b};" for a, b in edges),
         *(f"{a} -> {b} [style=invis, weight=0];" for a, b in sorted(chain)),
         "}",
     ]
@@ -454,7 +454,7 @@ def by_dot(
         )
         placed = _read(run.stdout.decode(), height)
         x = {i: placed.x[i] for row in layers for i in row}
-        return Placed(x, {arc: placed.curves[arc] for arc in arcs}, placed.width)
+        return Placed(x, {edge: placed.curves[edge] for edge in edges}, placed.width)
     except (OSError, subprocess.SubprocessError, ValueError, LookupError):
         return None
 

@@ -13,8 +13,8 @@
 All but the last keep the names whatever they contain, the order of the nodes, isolated nodes, the kinds of
 the edges and their weights (to 12 significant digits, so that rounding noise does not show). All but CSV and
 the last keep which directed edges are only weakly decided (the attribute ``weak``). GraphML and GML have no
-mixed graphs that all programs can read, so an undirected edge is written as two opposite arcs. Files by other
-programs are read in the same way: two opposite arcs are one undirected edge.
+mixed graphs that all programs can read, so an undirected edge is written as two opposite arrows. Files by
+other programs are read in the same way: two opposite arrows are one undirected edge.
 
 Each format has a function ``write(graph)``, which yields pieces of text, and ``read(content)``, which takes
 the bytes of a file and raises :class:`~f2sl.graph.formats.common.FormatError`, with the line if it is known.

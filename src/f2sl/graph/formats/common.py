@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from f2sl.errors import FileError, GraphError
-from f2sl.graph.convert import from_arcs
+from f2sl.graph.convert import from_arrows
 from f2sl.graph.dag import DAG
 from f2sl.graph.pdag import PDAG
 
@@ -123,7 +123,7 @@ class Draft:
 
     graph_class: str = ""
     number: dict[str, int] = field(default_factory=dict)
-    arcs: list[tuple[int, int]] = field(default_factory=list)
+    arrows: list[tuple[int, int]] = field(default_factory=list)
     weights: list[float] = field(default_factory=list)
     weak: set[tuple[str, str]] = field(default_factory=set)
 
@@ -131,20 +131,20 @@ class Draft:
         """Return the number of the node called `name`, new or known."""
         return self.number.setdefault(name, len(self.number))
 
-    def arc(
+    def add_edge(
         self, a: str, b: str, weight: float = NO_WEIGHT, *, both: bool = False, weak: bool = False
     ) -> None:
-        """Add ``a -> b``, or with `both` the undirected edge, which is an arc each way."""
+        """Add ``a -> b``, or with `both` the undirected edge, which is an arrow each way."""
         i, j = self.node(a), self.node(b)
-        self.arcs += [(i, j), (j, i)] if both else [(i, j)]
+        self.arrows += [(i, j), (j, i)] if both else [(i, j)]
         self.weights += [weight, weight] if both else [weight]
         if weak:
             self.weak.add((a, b))
 
     def finish(self) -> PDAG:
         """Return the graph; as a DAG if the file says so, or if it does not say and the graph can be one."""
-        arcs = np.array(self.arcs, dtype=np.int64).reshape(-1, 2)
-        graph = from_arcs(PDAG, list(self.number), arcs, np.array(self.weights, dtype=np.float64))
+        arrows = np.array(self.arrows, dtype=np.int64).reshape(-1, 2)
+        graph = from_arrows(PDAG, list(self.number), arrows, np.array(self.weights, dtype=np.float64))
         graph = as_class(graph, self.graph_class)
         graph.weak = frozenset(self.weak.intersection(graph.directed_edges) if self.weak else ())
         return graph

@@ -116,7 +116,7 @@ def _edge_list(rows: Iterator[Row], titles: list[str], source: int, target: int)
         elif not row[target]:
             raise FormatError(f"the target of the {edge_type} edge from {row[source]!r} is empty", line)
         else:
-            draft.arc(row[source], row[target], weight, both=edge_type == "undirected")
+            draft.add_edge(row[source], row[target], weight, both=edge_type == "undirected")
     return draft.finish()
 
 

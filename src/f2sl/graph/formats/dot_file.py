@@ -208,7 +208,9 @@ class _Parser:
             raise FormatError(error.message, self.tokens.line(start)) from None
         mark = attributes.get("dir", "forward") if directed else "none"
         a, b = (b, a) if mark == "back" else (a, b)
-        self.draft.arc(a, b, weight, both=mark in ("none", "both"), weak=attributes.get("weak") == "true")
+        self.draft.add_edge(
+            a, b, weight, both=mark in ("none", "both"), weak=attributes.get("weak") == "true"
+        )
 
     def starts_braces(self) -> bool:
         return self.tokens.next == "{" or self.tokens.next.lower() == "subgraph"

@@ -63,5 +63,5 @@ def read(content: bytes) -> PDAG:
         for parent in parents:
             if parent not in draft.number:
                 raise FormatError(f"{shown(parent)}, a parent of {shown(name)}, is not listed as a node")
-            draft.arc(parent, name)
+            draft.add_edge(parent, name)
     return draft.finish()

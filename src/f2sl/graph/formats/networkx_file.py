@@ -1,8 +1,8 @@
 """GML, the Graph Modelling Language, and GraphML, graphs in XML: both by way of NetworkX.
 
-NetworkX writes both and reads GML. An undirected edge is written as two opposite arcs of a directed graph, so
-that other programs read the same graph. In GML labels hold the names; in files by other programs, labels are
-the names, or ids if there are no labels, and ``directed 0`` makes all edges undirected.
+NetworkX writes both and reads GML. An undirected edge is written as two opposite edges of a directed graph,
+so that other programs read the same graph. In GML labels hold the names; in files by other programs, labels
+are the names, or ids if there are no labels, and ``directed 0`` makes all edges undirected.
 
 In GraphML the ids of the nodes hold the names. XML cannot hold every character: a name with such a character,
 or one that begins with a quotation mark, is written as a JSON string, and files by f2sl are read accordingly.
@@ -91,7 +91,7 @@ def read_gml(content: bytes) -> PDAG:
         draft.node(name)
     for a, b, data in found.edges(data=True):
         weight = parsed_weight(str(data.get("weight", "")))
-        draft.arc(names[a], names[b], weight, both=not found.is_directed(), weak=bool(data.get("weak")))
+        draft.add_edge(names[a], names[b], weight, both=not found.is_directed(), weak=bool(data.get("weak")))
     return draft.finish()
 
 
@@ -148,7 +148,7 @@ def read_graphml(content: bytes) -> PDAG:
             default = "true" if graph.attributes.get("edgedefault", "directed") == "directed" else "false"
             both = element.attributes.get("directed", default) != "true"
             weight, weak = parsed_weight(data(element, "weight"), element.line), data(element, "weak")
-            draft.arc(ends[0], ends[1], weight, both=both, weak=weak.lower() == "true")
+            draft.add_edge(ends[0], ends[1], weight, both=both, weak=weak.lower() == "true")
         elif element.tag == "hyperedge":
             raise FormatError("a <hyperedge> joins more than two nodes", element.line)
         elif element.tag == "data" and element.attributes.get("key") == ids.get((_KIND, "graph"), _KIND):

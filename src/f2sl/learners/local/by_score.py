@@ -47,8 +47,8 @@ def network_option(name: str) -> Any:
     """Declare an option of the search for the best networks over a few variables, with its usual default.
 
     All learners by best networks have the same: `score`, `equivalent_sample_size`, `order`, `ties`,
-    `max_exact`, `max_parents` and `time_limit`. Above `max_exact` variables hill climbing takes the place of
-    the exact search.
+    `max_exact`, `max_parents` and `time_limit`. Above `max_exact` variables hill climbing replaces the exact
+    search.
     """
     if name == "score":
         return option(name, "bdeu", check=check_set_score)
@@ -75,9 +75,9 @@ class Run:
         Number of variables.
     grower : Grower
         Object that answers the searches.
-    found : dict of int to Around
+    found : dict of int to Surroundings
         Surroundings of the targets whose searches have finished.
-    spouses : dict of int to Around
+    spouses : dict of int to Surroundings
         The same for the second search of algorithms that have one.
     deadline : Deadline
         The learner's own time limit, or that of the fit that it is a part of.
@@ -208,6 +208,6 @@ class Run:
         climbed, exact = self.grower.n_climbed, self.grower.n_exact
         if climbed:
             large = f"{climbed:,} of {climbed + exact:,} networks had more than {self.grower.max_exact} "
-            instead = "): hill climbing took the place of the exact search"
+            instead = "): hill climbing replaced the exact search"
             notes.append(Note("hill-climbing", large, "variables (", Use("max_exact"), instead))
         return tuple(notes)

@@ -128,7 +128,7 @@ class Grower:
     ties : {"drop", "keep"}
         Choice among several best networks: the fewest edges to the target, or the most.
     rules : Constraints, optional
-        Forbidden and required arcs, which all networks obey.
+        Forbidden and required edges, which all networks obey.
 
     Attributes
     ----------

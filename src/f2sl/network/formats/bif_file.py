@@ -79,8 +79,8 @@ def read_bif(text: str) -> BayesianNetwork:
     parser = _Parser(text)
     network = parser.draft.network()
     graph = network.graph
-    for mark, arcs in parser.marked.items():
-        names = {(graph.nodes[a], graph.nodes[b]) for a, b in arcs if max(a, b) < graph.n_nodes}
+    for mark, arrows in parser.marked.items():
+        names = {(graph.nodes[a], graph.nodes[b]) for a, b in arrows if max(a, b) < graph.n_nodes}
         setattr(graph, mark, frozenset(names.intersection(graph.directed_edges)))
     return network
 
@@ -88,7 +88,7 @@ def read_bif(text: str) -> BayesianNetwork:
 class _Parser:
     """Parser of the blocks of a file into a draft, whose places are numbers of tokens.
 
-    `marked` has the arcs whose direction is in doubt, by the attribute of a graph.
+    `marked` has the arrows whose direction is in doubt, by the attribute of a graph.
     """
 
     def __init__(self, text: str) -> None:
@@ -155,8 +155,8 @@ class _Parser:
             self.skip_property()
             words = self.tokens.texts[start + 1 : self.tokens.at - 1]
             if len(words) == 3 and words[0] in _MARKS:
-                arcs = re.findall(r"\b([0-9]{1,9})-([0-9]{1,9})\b", words[2])
-                self.marked[_MARKS[words[0]]] = [(int(a), int(b)) for a, b in arcs]
+                arrows = re.findall(r"\b([0-9]{1,9})-([0-9]{1,9})\b", words[2])
+                self.marked[_MARKS[words[0]]] = [(int(a), int(b)) for a, b in arrows]
 
     def read_variable(self) -> None:
         offset = self.tokens.at
@@ -295,9 +295,9 @@ def write_bif(network: BayesianNetwork, header: Iterable[str] = ()) -> Iterator[
     yield f"network {written(network.name or 'unknown')} {{\n"
     number = {name: v for v, name in enumerate(network.variables)}
     for mark, attribute in _MARKS.items():
-        arcs = sorted((number[a], number[b]) for a, b in getattr(network.graph, attribute))
-        if arcs:
-            yield f'  property {mark} = "{" ".join(f"{a}-{b}" for a, b in arcs)}";\n'
+        arrows = sorted((number[a], number[b]) for a, b in getattr(network.graph, attribute))
+        if arrows:
+            yield f'  property {mark} = "{" ".join(f"{a}-{b}" for a, b in arrows)}";\n'
     yield "}\n"
     names = {name: written(name) for name in network.variables}
     states = {name: [written(state) for state in listed] for name, listed in network.states.items()}

@@ -152,7 +152,7 @@ def search_growing(
     max_parents : int, optional
         Most parents of a variable.
     constraints : Constraints, optional
-        Forbidden and required arcs.
+        Forbidden and required edges.
     deadline : Deadline, optional
         When to end with what was found.
     """

@@ -75,7 +75,7 @@ def search_numbers(
     random_state : int
         Random seed of the moves.
     constraints : Constraints
-        Forbidden and required arcs, those of the problem.
+        Forbidden and required edges, those of the problem.
     deadline : Deadline, optional
         When to end, with what was found. Ctrl-C ends the search as well, if there is a deadline to tell.
         Without one, nothing is kept: at the current time limit the search raises TimeUp.
@@ -311,7 +311,7 @@ def of_blocks(
 
 
 def _rule(rules: Constraints) -> NDArray[np.int8]:
-    """Return which arcs are allowed, (n, n) int8, as the kernels take it."""
+    """Return which edges are allowed, (n, n) int8, as the kernels take it."""
     everyone = np.arange(rules.n)
     rule = rules.allows(everyone[:, None], everyone).astype(np.int8)
     rule[tuple(rules.required.T)] = REQUIRED

@@ -11,7 +11,7 @@ from f2sl._jit import Array, int64
 NOW, BEFORE, KEPT = int64(0), int64(1), int64(2)
 """Copies of a family: current, before the move being tried, and before the perturbation."""
 FORBIDDEN, REQUIRED = 0, 2
-"""Entries of `Problem.rule`; 1 marks an allowed arc."""
+"""Entries of `Problem.rule`; 1 marks an allowed edge."""
 BEGIN, END = 0, 1
 """Entries of `Workspace.ends`: where the queue begins and ends."""
 ROUNDS, MOST_MOVES = 4, 1000

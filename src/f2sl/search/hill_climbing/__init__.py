@@ -59,7 +59,7 @@ class Admissible:
     max_parents : int, optional
         Largest number of parents; None for any number.
     constraints : Constraints, optional
-        Forbidden and required arcs; None for none.
+        Forbidden and required edges; None for none.
     """
 
     def __init__(
@@ -142,7 +142,7 @@ def hill_climb(
     start : (s, 2) int64, optional
         Arrows (from, to) of the DAG to begin with, all of them among `edges`; none by default.
     constraints : Constraints, optional
-        Forbidden arcs are never added. Required arcs are among the graph's from the beginning, whether they
+        Forbidden edges are never added. Required edges are among the graph's from the beginning, whether they
         are among `edges` or not, and are neither deleted nor reversed.
     on_step : callable, optional
         Called with the number of steps and the score after each step.
@@ -173,7 +173,7 @@ def hill_climb(
 
 
 def _constrained(edges: Integers, start: Integers, constraints: Constraints) -> tuple[Integers, Integers]:
-    """Add the required arcs to the edges and to the start, and remove what contradicts the constraints.
+    """Add the required edges to the edges and to the start, and remove what contradicts the constraints.
 
     Arrows of the start that would close a cycle with the required ones are dropped, in their order.
     """

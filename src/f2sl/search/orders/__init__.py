@@ -72,7 +72,7 @@ def search_orders(
     pays : float
         As many perturbations are made again as long as the last ones have raised the score by more than this.
     constraints : Constraints, optional
-        Whose required arcs the orders have to follow; `sets` has to be made with the same.
+        Whose required edges the orders have to follow; `sets` has to be made with the same.
     random_state : int
         What the perturbations are drawn by.
     keep : callable

@@ -65,7 +65,7 @@ class Determined:
     test : IndependenceTest
         Says which sets are small enough to look for a further parent.
     constraints : Constraints
-        Forbidden arcs are not made, and required ones stay.
+        Forbidden edges are not made, and required ones stay.
     limits : (n,) int64
         Largest number of parents of each variable.
     """

@@ -181,7 +181,7 @@ def parent_sets(
     max_parents : int, optional
         Largest number of parents.
     constraints : Constraints, optional
-        Forbidden arcs make no parent, and all sets but the last hold the required parents. These are not
+        Forbidden edges make no parent, and all sets but the last hold the required parents. These are not
         counted among the 8 parents that a set may have.
     width : int
         Number of sets of each variable and size that are extended.

@@ -23,13 +23,13 @@ of a set's columns, N rows and d columns of v, ::
 Indicators are not normal. They count as a density, in standard deviations, so a score may exceed every
 likelihood of states, and is large and positive where states determine each other. But the difference of two
 scores is N times a sum of log(1 - squared canonical correlation): for two discrete variables nearly half the
-chi-squared statistic of their table, for a number and states the analysis of variance, for two numbers the
-squared correlation. So the probability of an edge between independent variables goes to 0 as rows are added,
-and an edge that is linear in the columns is found whatever the distribution of the noise. All comes from one
-matrix (:attr:`~f2sl.data.mixed.engine.MixedEngine.embedded`), so a family takes microseconds however many
-rows there are. What is not linear in the columns, such as an effect of two states together that neither has
-alone, is not seen. A number whose relations are clearly curved has further columns
-(:mod:`f2sl.data.mixed.basis`).
+chi-squared statistic of their table, for a continuous and a discrete one the analysis of variance, for two
+continuous ones the squared correlation. So the probability of an edge between independent variables goes to 0
+as rows are added, and an edge that is linear in the columns is found whatever the distribution of the noise.
+All comes from one matrix (:attr:`~f2sl.data.mixed.engine.MixedEngine.embedded`), so a family takes
+microseconds however many rows there are. What is not linear in the columns, such as an effect of two states
+together that neither has alone, is not seen. A continuous variable whose relations are clearly curved has
+further columns (:mod:`f2sl.data.mixed.basis`).
 
 With missing values the matrix is that of the normal distribution that fits all rows best
 (:mod:`f2sl.data.mixed.expected`), and a parent costs the more, the fewer rows have both it and the child.

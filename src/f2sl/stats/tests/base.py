@@ -13,14 +13,14 @@ that is required. It is asked many questions at once, all with as many variables
 ...         return np.array([spearmanr(data.column(a), data.column(b)).pvalue for a, b in zip(x, y)])
 
 A test that can do better than one p-value after another, or knows before counting which tests would be
-unreliable, has a method `bind` of its own, as :class:`~f2sl.stats.tests.g2.G2` has, and
+inconclusive, has a method `bind` of its own, as :class:`~f2sl.stats.tests.g2.G2` has, and
 ``p_values = p_values_when_bound``.
 
 The statistic of a test on contingency tables is a sum over the strata of Z, and follows a chi-squared
 distribution under independence. Degrees of freedom are counted in each stratum from the rows and columns that
-are not empty there. A test is unreliable where there are fewer than 5 samples (or what else is asked for) for
-each cell of the full table, which is N divided by the product of the numbers of states. Such tables are never
-counted.
+are not empty there. A test is inconclusive where there are fewer than 5 samples (or what else is asked for)
+for each cell of the full table, which is N divided by the product of the numbers of states. Such tables are
+never counted.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class CITest:
     _requires = "p_values"
 
     def p_values(self, data: Any, x: Integers, y: Integers, given: Integers) -> Floats:
-        """Return the p-value of each question; NaN where the test is unreliable.
+        """Return the p-value of each question; NaN where the test is inconclusive.
 
         Parameters
         ----------
@@ -108,8 +108,8 @@ def p_values_when_bound(test: CITest, data: Any, x: Integers, y: Integers, given
 class BoundTest:
     """A test on an engine's data, at the level `alpha`: answers batches of questions and counts them.
 
-    With `samples_per_cell`, a test is unreliable if it has fewer samples for each cell of its full table,
-    which is known before counting; numbers have one state. Without, every test is reliable until it is made.
+    With `samples_per_cell`, a test is inconclusive if it has fewer samples for each cell of its full table,
+    which is known before counting; continuous variables count as one state. Without, only the p-values tell.
     """
 
     def __init__(self, engine: Any, alpha: float, samples_per_cell: float = 0.0) -> None:
