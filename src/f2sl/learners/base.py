@@ -53,7 +53,7 @@ class StructureLearner(Estimator):
         One DAG of `graph_`: that with the best score, or ``graph_.to_dag()``.
     adjacency_matrix_ : ndarray of uint8
         Matrix of `graph_`, in the order of its nodes: ``A[i, j] = 1`` for i -> j, rows are parents. An
-        undirected edge has ones in both places.
+        undirected edge has ones in both positions.
     timings_ : dict of str to float
         Seconds for each stage, and ``"total"``.
     notes_ : list of Note

@@ -143,14 +143,14 @@ class Ends:
         for a, b in dag.directed_array.tolist():
             self._parents[b].append(a)
         self._found: dict[Arrow, float] = {}
-        self._place = {
+        self._position = {
             dag.nodes.index(name): position for position, name in enumerate(dag.topological_order())
         }
 
     def p_value(self, a: int, b: int) -> float:
         """Return the p-value of a < b, NaN if the rows cannot tell."""
         if (a, b) not in self._found:
-            later = max(a, b, key=self._place.__getitem__)
+            later = max(a, b, key=self._position.__getitem__)
             self._found[a, b] = self._tested(a, b, sorted(self._parents[later]))
         return self._found[a, b]
 

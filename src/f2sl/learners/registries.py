@@ -1,6 +1,6 @@
 """The learners by name: of whole graphs, of neighbors, and of Markov blankets.
 
-Each entry has the name, the class's place, the publication, and a line on what the learner does.
+Each entry has the name, the class (module:Class), the publication, and a line on what the learner does.
 """
 
 from __future__ import annotations

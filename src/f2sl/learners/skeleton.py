@@ -45,7 +45,7 @@ class Skeleton:
         return np.asarray((self.edges[position, 0] == low) & (self.edges[position, 1] == high))
 
     def positions(self, first: Integers, second: Integers) -> Integers:
-        """Return the place of each pair among the edges, or where it would have to be inserted."""
+        """Return the position of each pair among the edges, or where it would have to be inserted."""
         wanted = np.minimum(first, second) * self.n + np.maximum(first, second)
         return np.searchsorted(self.edges[:, 0] * self.n + self.edges[:, 1], wanted)
 

@@ -71,7 +71,7 @@ def triples_in_parts(skeleton: Skeleton, size: int | None = None) -> Iterator[tu
     n, start, neighbors = skeleton.n, skeleton.start, skeleton.neighbors
     owner = np.repeat(np.arange(n), np.diff(start))
     # Each edge is there twice, as A's neighbor C and as C's neighbor A. Sorted by their other ends, the
-    # edges come in the order of these twins: twin[l] is the place of A in C's list, if l is that of C in
+    # edges come in the order of these twins: twin[l] is the position of A in C's list, if l is that of C in
     # A's. The neighbors of C after A, hence all D > A, are those from there to the end of C's list. No path
     # is listed before it is needed: `paths` only counts those of all A before each.
     twin = np.lexsort((owner, neighbors))
@@ -128,8 +128,8 @@ def _colliders(
 ) -> Iterator[tuple[float, Integers]]:
     """Run the three steps on some triples; yield the share of the work of each, and the colliders it found.
 
-    Colliders are places in `triples`. `left` has the places of the triples that are still open. `most` is
-    the largest set of step 3; `separated` collects the separating sets.
+    Colliders are positions in `triples`. `left` has the positions of the triples that are still open. `most`
+    is the largest set of step 3; `separated` collects the separating sets.
     """
     # Step 1: separated by C itself.
     a, c, d = triples.T
@@ -212,7 +212,7 @@ def _search_subsets(
 def _candidate_sets(
     skeleton: Skeleton, test: IndependenceTest, pairs: Integers, alone: Integers, size: int
 ) -> Iterator[tuple[Integers, Integers]]:
-    """Yield sets to try for pairs (A, D), in parts: the places of their pairs, and the sets.
+    """Yield sets to try for pairs (A, D), in parts: the positions of their pairs, and the sets.
 
     They are the subsets of A's neighbors and then of D's, pair after pair, that allow a reliable test. A set
     that separates A and D must not contain C; with several C between them, a set that contains one of them
@@ -241,7 +241,7 @@ def _candidate_sets(
     n_sets = np.where(fewest <= max_sizes, n_subsets[lengths], 0.0)
     for first, last in _ranges(n_sets, SUBSETS_AT_A_TIME):
         own = first + np.flatnonzero(n_sets[first:last])
-        # Places in `members`, for all sides with as many members at once.
+        # Positions in `members`, for all sides with as many members at once.
         found: Iterable[tuple[Integers, Integers]] = (
             (
                 np.repeat(group, len(positions)),
@@ -262,7 +262,7 @@ def _candidate_sets(
 
 
 def _unrolled(lengths: Integers) -> tuple[Integers, Integers]:
-    """Return, for lists of these lengths one after another, each entry's list and its place there."""
+    """Return, for lists of these lengths one after another, each entry's list and its position there."""
     of = np.repeat(np.arange(len(lengths)), lengths)
     return of, np.arange(len(of)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 

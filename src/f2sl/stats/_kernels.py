@@ -307,7 +307,7 @@ def _listed(members: Array, n: int, first: int, last: int) -> int:
 #     Group g of query t begins at ``first[t] + g * width``, with width = 1 + 2 q + 3 q (q + 1) / 2.
 # first : (n_queries + 1,) int64; n_groups : (n_queries,) int64
 # number_start : (n_queries + 1,) int64
-#     The q numbers of query t have the places number_start[t] to number_start[t + 1] in `spread`.
+#     The q numbers of query t have the positions number_start[t] to number_start[t + 1] in `spread`.
 # coarse_unit : float
 #     A number is coarse * coarse_unit + fine. The sums of both halves are exact integers, so that what is
 #     computed from them does not depend on blocks, on the order of the rows or on the number of threads;
@@ -554,7 +554,7 @@ def log_ratios_of_sums(
     sums, first : as above, one group for each set; sizes : int64, states of each member, 0 for numbers.
     member_start : (n_sets + 1,) int64
         Set s has the members ``member_start[s]`` to ``member_start[s + 1]``.
-    sets : (m,) int64, the set of each question; places : (m, k) int64, where Z, X and Y are in it.
+    sets : (m,) int64, the set of each question; positions : (m, k) int64, where Z, X and Y are in it.
     result : (m, 5) float64, output: as there, and the number of samples.
     """
     k = positions.shape[1]

@@ -76,12 +76,12 @@ SUBSETS_AT_A_TIME = 1 << 15
 
 @lru_cache(maxsize=256)
 def _few_positions(n: int, size: int) -> Integers:
-    """Return the places of all subsets, cached; only for few subsets."""
+    """Return the positions of all subsets, cached; only for few subsets."""
     return next(_positions(n, size))
 
 
 def _positions(n: int, size: int) -> Iterator[Integers]:
-    """Yield the places of all subsets of `size` among `n` things, in lexicographic order."""
+    """Yield the positions of all subsets of `size` among `n` things, in lexicographic order."""
     all_subsets = combinations(range(n), size)
     left = comb(n, size)
     while left > 0:

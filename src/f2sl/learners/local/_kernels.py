@@ -7,7 +7,7 @@ The sparse graph comes as lists of neighbors, one after another (as in a CSR mat
 twice:
 
 start : (n + 1,) int64
-    The neighbors of v are at places ``start[v]`` to ``start[v + 1]``.
+    The neighbors of v are at positions ``start[v]`` to ``start[v + 1]``.
 neighbors : (2 * pairs,) int64
     Variables.
 strengths : (2 * pairs,) float64
@@ -77,10 +77,10 @@ def drop_redundant(
     margin. Only pairs of the sparse graph are checked: a pair that is not in it is weaker than every
     candidate's edge to the target, or is treated as unrelated.
 
-    kept : (2 * pairs,) bool, output at the places of these targets' lists.
+    kept : (2 * pairs,) bool, output at the positions of these targets' lists.
     """
-    # place[v] is the place of v in the current target's list, -1 if it is not there. It is reset entry by
-    # entry after each target: the time depends on the list, not on the number of variables.
+    # position[v] is the position of v in the current target's list, -1 if it is not there. It is reset entry
+    # by entry after each target: the time depends on the list, not on the number of variables.
     position = np.empty(len(start) - 1, np.int64)
     for v in range(len(position)):
         position[v] = -1
@@ -120,11 +120,11 @@ def begin_size(
 
     Parameters
     ----------
-    owner, room : (n_places,) int64 and float64
-        Target that asks about the other at each place, and the largest weight of a set that it can be asked
-        about with.
+    owner, room : (n_positions,) int64 and float64
+        Target that asks about the other at each position, and the largest weight of a set that it can be
+        asked about with.
     alive : int64
-        Places that are still asked about, ascending.
+        Positions that are still asked about, ascending.
     numbers : (most members + 1,) int64
         How many sets of this size there are, by the number of members.
     at_once : int
@@ -167,11 +167,11 @@ def take_answers(
     separated: Array,
     separating: Array,
 ) -> int:
-    """Note the answers to questions about some places; return how many of them separate.
+    """Note the answers to questions about some positions; return how many of them separate.
 
-    place, answers, strengths : (n_questions,) int64, int8 and float64; weakest, separated : (n_places,)
+    position, answers, strengths : (n_questions,) int64, int8 and float64; weakest, separated : (n_positions,)
     float64 and bool, updated; separating : (n_questions,) int64, output: the questions that separate, of each
-    place only the first unless `find_all`.
+    position only the first unless `find_all`.
     """
     n = 0
     for question in range(len(position)):
@@ -211,10 +211,10 @@ def next_questions(
     first : int
         Target to begin with.
     alive, alive_start : int64
-        Target t still asks about the others at the places ``alive[alive_start[t]:alive_start[t + 1]]``.
-    others, room : (n_places,) int64 and float64
-        Variable at each place, and the largest weight of a set that it can be asked about with.
-    asked_up_to : (n_places,) int64
+        Target t still asks about the others at the positions ``alive[alive_start[t]:alive_start[t + 1]]``.
+    others, room : (n_positions,) int64 and float64
+        Variable at each position, and the largest weight of a set that it can be asked about with.
+    asked_up_to : (n_positions,) int64
         Sets of the members before this one were asked about earlier; -1 if none was.
     members, weights, n_members
         Row t, up to ``n_members[t]``, has the members of target t, and the weight of each. Weights are at
@@ -222,12 +222,12 @@ def next_questions(
     fits, most_sets : (n_targets,) float64 and int64
         Largest weight of any set of target t, and number of sets to ask about at a time.
     combination, done : (n_targets, size) int64 and (n_targets,) bool
-        Next set of target t, as ascending places among its members, and whether there is none. Both are
+        Next set of target t, as ascending positions among its members, and whether there is none. Both are
         moved on.
     by_set : bool
         True to ask about all others with one set, then with the next; False for all sets with one other.
     which, given : (most,) int64 and (most, size) int64
-        Output: place of the other of each question, and the set.
+        Output: position of the other of each question, and the set.
 
     Returns
     -------
@@ -322,12 +322,12 @@ def next_doubts(
     Parameters
     ----------
     fate : (2 * pairs,) int8
-        `UNDECIDED`, `KEPT` or `DROPPED` for each place of the lists; updated where candidates are kept.
+        `UNDECIDED`, `KEPT` or `DROPPED` for each position of the lists; updated where candidates are kept.
     since : (2 * pairs,) int64
-        Place in the list from which on an X may still raise a doubt; ``~position`` if the X at that place is
-        known to raise the next one, as long as it is not dropped. Updated.
+        Position in the list from which on an X may still raise a doubt; ``~position`` if the X at that
+        position is known to raise the next one, as long as it is not dropped. Updated.
     doubted, by : int64
-        Output: places of Y and X in the lists.
+        Output: positions of Y and X in the lists.
     """
     # `position` as in `drop_redundant`.
     position = np.empty(len(start) - 1, np.int64)
@@ -352,9 +352,9 @@ def next_doubts(
                 placed = True
                 for p in range(begin, end):
                     position[neighbors[p]] = p
-            # Among the neighbors of Y, find the smallest place, that of the strongest X. Place q, that of Y
-            # itself, stands for none. They are in the order of their strengths, except those that are equal
-            # but for rounding, which is far less than `SLACK`.
+            # Among the neighbors of Y, find the smallest position, that of the strongest X. Position q, that
+            # of Y itself, stands for none. They are in the order of their strengths, except those that are
+            # equal but for rounding, which is far less than `SLACK`.
             y = neighbors[q]
             strongest, least = q, strengths[q] + margin
             for e in range(start[y], start[y + 1]):
@@ -414,7 +414,7 @@ def tell_ties_apart(values: Array, target: int, worth: int, told_apart: Array) -
 
 @inner
 def insert(mask: int, position: int) -> int:
-    """Insert a bit that is 0 at a place of a mask: bits from there on move up by one."""
+    """Insert a bit that is 0 at a position of a mask: bits from there on move up by one."""
     low = (1 << position) - 1
     return (mask & low) | (mask & ~low) << 1
 
@@ -435,8 +435,8 @@ def changes(
 ) -> bool:
     """Find the best network; return whether the target's neighbors or spouses change in a way that counts.
 
-    values : (2^k,) int64, ties told apart; place : of the candidate, for which `near` and `spouses` have no
-    bit; best_of, best : scratch; parents : (k,) int64, output. The steps are those of `best_networks` in
+    values : (2^k,) int64, ties told apart; position : of the candidate, for which `near` and `spouses` have
+    no bit; best_of, best : scratch; parents : (k,) int64, output. The steps are those of `best_networks` in
     `search/_kernels.py`.
     """
     for v in range(len(parents)):
@@ -475,7 +475,7 @@ def try_in_turn(
         candidate, in ascending order.
     rows_start : (searches + 1,) int64
         Search s has the rows ``rows_start[s]`` to ``rows_start[s + 1]``.
-    target_place, candidate_place : (rows,) int64
+    target_position, candidate_position : (rows,) int64
         Bits of the target and of the candidate in the masks of each row.
     near, spouses : (searches,) int64
         Masks of the target's neighbors and spouses as they are now, without a bit for the candidate.

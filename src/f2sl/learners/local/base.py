@@ -106,7 +106,7 @@ class Neighborhoods:
 
 
 def strongest_first(members: Integers, strengths: Floats) -> Integers:
-    """Return the places of the members by strength, equals in the order of their names."""
+    """Return the positions of the members by strength, equals in the order of their names."""
     return np.lexsort((members, -strengths))
 
 

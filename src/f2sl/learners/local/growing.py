@@ -10,7 +10,7 @@ together, and all sets that they need are counted at once.
 Up to `max_exact` variables the network is optimal (`search/exact.py`). With more variables, hill climbing
 finds it, and the number of such networks is reported.
 
-Inside a problem of k variables these are numbered 0 to k - 1 by their places in the ascending list of
+Inside a problem of k variables these are numbered 0 to k - 1 by their positions in the ascending list of
 `members`, and sets of them are masks: bit i stands for member i.
 """
 
@@ -338,8 +338,8 @@ class Problems:
     """Networks that a search requests, one for each candidate.
 
     around : (k - 1,) int64, the target and those around it, ascending; candidates : (candidates,) int64;
-    members : (candidates, k) int64, those around and the candidate, ascending in each row; target_place,
-    candidate_place : (candidates,) int64, where the target and the candidate are in each row.
+    members : (candidates, k) int64, those around and the candidate, ascending in each row; target_position,
+    candidate_position : (candidates,) int64, where the target and the candidate are in each row.
     """
 
     trial: CandidateTrial
@@ -353,7 +353,7 @@ class Problems:
     def of(cls, trial: CandidateTrial, candidates: Integers) -> Problems:
         """Make the problems of some candidates."""
         around = trial.members
-        # Each row is `around` with a gap at the candidate's place: columns from there on move by one.
+        # Each row is `around` with a gap at the candidate's position: columns from there on move by one.
         position = np.searchsorted(around, candidates)
         members = np.empty((len(candidates), len(around) + 1), np.int64)
         rows, column = np.arange(len(candidates))[:, None], np.arange(len(around))

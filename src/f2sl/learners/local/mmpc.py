@@ -28,7 +28,7 @@ from f2sl.stats.tests.base import CITest
 
 
 def first_of_each(ascending: Integers) -> Integers:
-    """Return the place of the first of each value in an ascending array.
+    """Return the position of the first of each value in an ascending array.
 
     Examples
     --------

@@ -32,7 +32,7 @@ class SeparatingSets(Mapping[tuple[Label, Label], tuple[Label, ...]], Generic[La
     keys
         ``A * n + D`` for each pair, ascending.
     start, members
-        The set of the pair at place p is ``members[start[p]:start[p + 1]]``.
+        The set of the pair at position p is ``members[start[p]:start[p + 1]]``.
 
     Examples
     --------

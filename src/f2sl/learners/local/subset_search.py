@@ -181,9 +181,9 @@ class SubsetQuestions(NamedTuple):
 
 
 class SeparationsOfAll(NamedTuple):
-    """Result of a search through subsets for many targets, by the places of `SubsetQuestions.others`.
+    """Result of a search through subsets for many targets, by the positions of `SubsetQuestions.others`.
 
-    `found` has places and sets, one a row, in the order in which they were found.
+    `found` has positions and sets, one a row, in the order in which they were found.
     """
 
     found: list[tuple[Integers, Integers]]
@@ -191,7 +191,7 @@ class SeparationsOfAll(NamedTuple):
     weakest: Floats
 
     def sets(self) -> Iterator[tuple[int, tuple[int, ...]]]:
-        """Yield places, each with a set that separates it."""
+        """Yield positions, each with a set that separates it."""
         for positions, given in self.found:
             yield from zip(positions.tolist(), map(tuple, given.tolist()), strict=True)
 
@@ -210,7 +210,7 @@ def separations_of_all(
     """Look for separating sets of many targets at once, each as `separations` does.
 
     `fixed` has a row for each target, which is in all of its sets; `known` an entry for each of the others,
-    and `asked_up_to` the place among the members up to which all sets are known not to separate it.
+    and `asked_up_to` the position among the members up to which all sets are known not to separate it.
     """
     from f2sl.learners.local import _kernels
 

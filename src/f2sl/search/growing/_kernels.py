@@ -289,7 +289,7 @@ def _need(u: int, least: float, figures: Array, problem: Problem) -> float:
 def _next_single(
     p: int, position: int, need: float, order: Array, across: Array, left: Array, wide: Wide
 ) -> int:
-    """Return the next place in the order of a candidate that may gain, or that has several columns.
+    """Return the next position in the order of a candidate that may gain, or that has several columns.
 
     Most candidates of a single column are refused here: by t, which is covariance^2 / (left of u * left of
     w). For the compiler this loop is a function of its own, because `fit_parents` has no registers to spare.
@@ -395,7 +395,18 @@ def _worst(u: int, families: FamilyCopies, problem: Problem, workspace: Workspac
 
 @plain_inner
 def fit_parents(u: int, families: FamilyCopies, problem: Problem, workspace: Workspace, wide: Wide) -> None:
-    """Grow and shrink the parents of u until neither gains, beginning with those that it has."""
+    """Grow and shrink the parents of u until neither gains, beginning with those that it has.
+
+    Each round adds the variable before u that gains most (of equals the first in the order) or, if none
+    gains, drops the parent without which the score gains most; required ones are never dropped.
+
+    The first `known` parents, with `columns` columns, are conditioned on: `factor`, ``workspace.rows``,
+    `left` and `across` are as `_condition` leaves them after these. A further parent takes one more call for
+    each of its columns. Without a parent all rows behind its own would change, so a removal begins again from
+    none. When the loop ends, the last call of `_worst` has computed the slopes of the parents that stay, and
+    `figures` and `whitening` are those of the last round, so that `gains` needs no more than the family.
+    ``workspace.taken`` is False for all variables before and after.
+    """
     matrix, rule = problem.matrix, problem.rule
     parents, figures, whitening = (
         families.parents[NOW, u],
@@ -540,6 +551,18 @@ def has_room(u: int, w: int, families: FamilyCopies, problem: Problem, wide: Wid
 def _gains(
     u: int, w: int, families: FamilyCopies, problem: Problem, workspace: Workspace, wide: Wide
 ) -> bool:
+    """Return whether w gains as a further parent of u, from what `fit_parents` has found for the family.
+
+    First by a bound, with columns of u x columns of w products for each column of a parent: the slopes give
+    the covariance of u and w given the parents. Its squares, whitened by ``problem.least`` for w, add up to
+    at least t (see the top of this file), because parents leave of w no less than the bound that `least`
+    stands for. A gain is at most weight t / (1 - t) - price, where `price` has the least determinant that
+    can be left of w and the smallest gain that counts. So w is refused if t (weight + price) <= price.
+
+    Few remain. Of these, substitution along the Cholesky factor gives what the parents leave of w, with
+    columns^2 / 2 products for each column of w, and `_gain_of` the gain. Destroys `between`, `rest_of` and
+    `inverse` of the workspace.
+    """
     matrix = problem.matrix
     k, columns = families.n_parents[NOW, u], families.n_columns[NOW, u]
     own, factor, slopes = families.columns[NOW, u], families.factor[NOW, u], families.slopes[NOW, u]
@@ -554,7 +577,8 @@ def _gains(
             for j in range(columns):
                 value -= slopes[j * du + a] * of_w[own[j]]
             between[a, b] = value
-    # With the least that any others leave of w, first.
+    # The bound: from the right by the least that any others leave of w, from the left by what the parents
+    # leave of u. Both are lower triangles by rows.
     least, squares = problem.least[w], 0.0
     for a in range(du):
         for b in range(dw):
@@ -569,6 +593,8 @@ def _gains(
     price = problem.gain + problem.price[u, w] - figures[STEP] + problem.share * problem.log_least
     if price > 0.0 and squares * (figures[WEIGHT] + price) <= price:
         return False
+    # Row b: covariances of w's column b with what is left of each parent's column, in units of its standard
+    # deviation. The factor's diagonal has reciprocals, and 0 for a column that others determine.
     for b in range(dw):
         row, of_w = workspace.inverse[b], matrix[column_of(w, wide) + b]
         for j in range(columns):
@@ -618,7 +644,7 @@ def _change(
     workspace: Workspace,
     wide: Wide,
 ) -> float:
-    """Drop the parent of u with one number, or add one, and settle; return the gain in score."""
+    """Drop the parent of u with one number, or add one, and fit the parents; return the gain in score."""
     k, parents = families.n_parents[NOW, u], families.parents[NOW, u]
     if dropped == NO_VARIABLE and not has_room(u, added, families, problem, wide):
         workspace.full[0] = True
@@ -700,7 +726,7 @@ def _walk(
                 break
         if rule[second, first] != FORBIDDEN and gains(first, second, families, problem, workspace, wide):
             total += _change(first, NO_VARIABLE, second, families, problem, workspace, wide)
-        # Of places that rounding alone tells apart the nearest.
+        # Of positions that rounding alone tells apart the nearest.
         if total > best + problem.gain:
             best, best_steps = total, int64(step + 1)
     return total, best, best_steps
@@ -730,7 +756,7 @@ def _accept(families: FamilyCopies, workspace: Workspace, wide: Wide) -> None:
 
 @plain_inner
 def _insert(v: int, families: FamilyCopies, problem: Problem, workspace: Workspace, wide: Wide) -> float:
-    """Move v to the place where the score is best, if that gains; return the gain."""
+    """Move v to the position where the score is best, if that gains; return the gain."""
     n = workspace.order.shape[1]
     _keep_order(NOW, BEFORE, workspace)
     _, left_gain, left_steps = _walk(v, BACK, n, families, problem, workspace, wide)
@@ -749,7 +775,7 @@ def _insert(v: int, families: FamilyCopies, problem: Problem, workspace: Workspa
 
 @plain_inner
 def _climb(at_once: int, families: FamilyCopies, problem: Problem, workspace: Workspace, wide: Wide) -> float:
-    """Move each variable in the queue to its best place, until the queue is empty; return the gain.
+    """Move each variable in the queue to its best position, until the queue is empty; return the gain.
 
     Returns as well after `at_once` variables; the next call goes on.
     """
@@ -825,8 +851,8 @@ def work_on(
 ) -> float:
     """Do one of the tasks: one kernel for all, because each contains most of this file once compiled.
 
-    SETTLE finds the parents of all variables in the current order, CLIMB works on `count` variables of the
-    queue and returns the gain, KICK disturbs the order `count` times by `moves` moves.
+    FIT_PARENTS finds the parents of all variables in the current order, CLIMB works on `count` variables of
+    the queue and returns the gain, PERTURB disturbs the order `count` times by `moves` moves.
     """
     if task == FIT_PARENTS:
         _fit_all(families, problem, workspace, wide)

@@ -28,7 +28,7 @@ Parents = tuple[int, ...]
 
 
 class State(NamedTuple):
-    """Order, with the place of each variable and the parents of each in the order of their addition."""
+    """Order, with the position of each variable and the parents of each in the order of their addition."""
 
     order: list[int]
     position: list[int]
@@ -199,7 +199,7 @@ class _Search:
         return state
 
     def _climb(self, state: State, queue: dict[int, None]) -> tuple[State, float]:
-        """Move each variable in the queue to its best place, until the queue is empty; changes the queue."""
+        """Move each variable in the queue to its best position; empty the queue."""
         total, waiting = 0.0, deque(queue)
         while waiting and not self.deadline.passed:
             v = waiting.popleft()

@@ -129,7 +129,7 @@ class Workspace(NamedTuple):
 
     Parameters
     ----------
-    order, place : (3, n) int64
+    order, position : (3, n) int64
         NOW, and the copies of it.
     marked : (3, n) bool
         Families that have a copy.

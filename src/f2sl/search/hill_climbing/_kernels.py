@@ -6,7 +6,7 @@ With each edge come both directions, so the same segment, read the other way rou
 u. Arrays have an entry for each arc, of one of these kinds:
 
 by arc : entry a stands for the arc with the number a, from u to ``others[a]``;
-by place : entry a, in the segment of u, stands for the arc from ``others[a]`` to u, whose number is
+by position : entry a, in the segment of u, stands for the arc from ``others[a]`` to u, whose number is
     ``opposite[a]``. So the families of u and all that concerns them are in one piece.
 """
 
@@ -29,9 +29,9 @@ class Climb(NamedTuple):
 
     start : (n + 1,) int64; others, opposite : (2 m,) int64
         The candidate edges, as above.
-    present : (2 m,) bool, by place
+    present : (2 m,) bool, by position
         True for arcs in the graph.
-    gain : (2 m,) float64, by place
+    gain : (2 m,) float64, by position
         Gain of the family of the arc's head by toggling it: by adding it where it is absent, by deleting it
         where it is present. A reversal is a deletion and an addition in two different families.
     closing : (2 m,) bool, by arc
@@ -44,7 +44,7 @@ class Climb(NamedTuple):
         The largest of `adding` over the arcs from each variable.
     children, n_children : (2 m,) and (n,) int64
         The numbers of the graph's arcs from u, in no order, are the first of its segment.
-    struck : (2, 2 m) int64, by place
+    struck : (2, 2 m) int64, by position
         Deletions and reversals that were tried in a step have its number.
     changed : (n,) int64
         The variables whose entries of `gain` have to be computed before the next step come first.
@@ -111,8 +111,10 @@ def step(climb: Climb, prior: float, tolerance: float) -> int:
     n_graphs = climb.counters[N_GRAPHS]
     oldest = max(int64(0), n_graphs - len(climb.marks) + 1)
     _weigh(climb, prior)
+    # Each of the recent graphs is one addition away at most once, so there is space for all of them.
     passed_over, n_passed = np.empty(n_graphs - oldest, np.int64), 0
     of_deleting, of_reversing = _best_of_present(climb, prior, n_graphs)
+    # Each round takes one step or strikes out one, so the loop ends.
     while True:
         of_adding = -np.inf
         for u in range(len(top)):
@@ -146,6 +148,7 @@ def step(climb: Climb, prior: float, tolerance: float) -> int:
         else:
             climb.struck[action - 1, opposite[edge]] = n_graphs
             of_deleting, of_reversing = _best_of_present(climb, prior, n_graphs)
+    # What was passed over may be added in the next step: `adding` and `top` are as `_weigh` has left them.
     for i in range(n_passed):
         u = climb.others[opposite[passed_over[i]]]
         adding[passed_over[i]] = climb.gain[opposite[passed_over[i]]] + prior
@@ -157,7 +160,17 @@ def step(climb: Climb, prior: float, tolerance: float) -> int:
 
 @plain_inner
 def _weigh(climb: Climb, prior: float) -> None:
-    """Update `adding` and `top` for the arcs into the variables that changed, or for all."""
+    """Update `adding` and `top` for the arcs into the variables that changed, or for all.
+
+    Afterwards ``adding[a]`` is, for every arc a, the gain of adding it, with the prior, or minus infinity if
+    its edge is in the graph, in either direction, or if a is in `closing`; and ``top[u]`` is the largest of
+    these over the arcs from u.
+
+    After an addition, that still holds except for the arcs into the changed variable: `_make` has struck out
+    both directions of the new edge, and `closing` only grows. They are one segment by position, and each is
+    the arc from another u, so the largest of u is looked for again only where it was this arc and has become
+    less. After a deletion or a reversal `closing` is empty again, and all is computed anew.
+    """
     everything = climb.counters[EVERYTHING] == 1
     start, others, opposite, adding, top = (
         climb.start,
@@ -243,7 +256,10 @@ def _mark_after(climb: Climb, edge: int, back: int, mark: int) -> int:
 
 @plain_inner
 def _visited(climb: Climb, edge: int, back: int, n_graphs: int, oldest: int) -> bool:
-    """Return whether toggling one or two arcs leads to one of the graphs from `oldest` on."""
+    """Return whether toggling one or two arcs leads to one of the graphs from `oldest` on.
+
+    Marks of different graphs may be equal, so an equal one is checked by the arcs toggled since that graph.
+    """
     marks, moves, size = climb.marks, climb.moves, len(climb.marks)
     mark = _mark_after(climb, edge, back, marks[(n_graphs - 1) % size])
     for graph in range(oldest, n_graphs):
@@ -307,7 +323,15 @@ def _closes_cycle(climb: Climb, action: int, edge: int) -> bool:
 
 @plain_inner
 def _make(climb: Climb, action: int, edge: int, prior: float) -> None:
-    """Apply a step to the graph, strike out what it makes impossible, and note it in the rings."""
+    """Apply a step to the graph, strike out what it makes impossible, and note it in the rings.
+
+    Before and after, `present` and the first ``n_children[u]`` entries of each segment of `children` have the
+    graph's arcs, ``score[0]`` is its score, and the newest graph of the rings is this one. `changed` gets the
+    variables whose parents are others now: the head of the arc, and of a reversal both ends.
+
+    Gains are by position: ``gain[back]`` is in the segment of the head of `edge`, and so the gain of toggling
+    `edge` itself, and ``gain[edge]`` is that of toggling its opposite.
+    """
     back, counters, size = climb.opposite[edge], climb.counters, len(climb.marks)
     second = back if action == REVERSE else int64(-1)
     graph = counters[N_GRAPHS]
@@ -318,7 +342,7 @@ def _make(climb: Climb, action: int, edge: int, prior: float) -> None:
     climb.score[0] += climb.gain[back]
     if action == ADD:
         climb.score[0] += prior
-        adjacency(climb, edge)
+        _add(climb, edge)
         _strike_out(climb, edge)
         _strike_out(climb, back)
         return
@@ -338,12 +362,12 @@ def _make(climb: Climb, action: int, edge: int, prior: float) -> None:
     # A reversal changes two families, whose gains were computed apart, and leaves the number of edges.
     climb.score[0] += climb.gain[edge]
     climb.changed[1], counters[N_CHANGED] = u, 2
-    adjacency(climb, back)
+    _add(climb, back)
 
 
 @plain_inner
-def adjacency(climb: Climb, edge: int) -> None:
-    """Add an arc to the graph."""
+def _add(climb: Climb, edge: int) -> None:
+    """Add an arc to `present` and `children`."""
     u = climb.others[climb.opposite[edge]]
     climb.present[climb.opposite[edge]] = True
     climb.children[climb.start[u] + climb.n_children[u]] = edge

@@ -5,8 +5,8 @@ Given an order, each variable takes the best set of parents among its candidates
 remains is to find a good order (Teyssier and Koller 2005). Here a move takes one variable out of the order
 and inserts it where that raises the score most (Alonso-Barba, de la Ossa and Puerta 2011). It changes the
 parents of that variable and of the candidates it passes, and nothing else. Moves are made until none raises
-the score. Then the order is disturbed in one place, moves are made again from there, and the result is undone
-if it is worse (*iterated local search*).
+the score. Then the order is disturbed at one position, moves are made again from there, and the result is
+undone if it is worse (*iterated local search*).
 
 A perturbation reverses edges: a variable goes before one of its parents, together with its ancestors between
 them, as in GRaSP (Lam, Andrews and Ramsey 2022). Where several causes come behind their effect, and another

@@ -3,18 +3,18 @@
 Between calls these kernels keep three invariants:
 
 - An order is a ring of links, `after` and `before`, with the number n between its end and its beginning. A
-  variable's `position` is a number that grows along the order, with gaps, so that a move changes the place of
-  one variable and not of all that it passes. Where a gap is used up, all variables get new places.
+  variable's `position` is a number that grows along the order, with gaps, so that a move changes the position
+  of one variable and not of all that it passes. Where a gap is used up, all variables get new positions.
 - ``chosen[v]`` is the number of v's best set of parents in this order: the first of its list (best first)
   whose members all stand before v. The score of the order is the sum of the chosen sets' scores.
 - The queue holds each variable at most once (`waiting` says which), so n slots suffice.
 
 Candidates are symmetric: if u is a candidate of v, v is one of u. Two variables that are not candidates of
-each other do not affect each other's parents, so that of the n places for a variable with c candidates only
-c + 1 differ: before all of its candidates, behind one of them, behind two, and so on. Such a place is given
-as a *count*, the number of candidates that stand before the variable.
+each other do not affect each other's parents, so that of the n positions for a variable with c candidates
+only c + 1 differ: before all of its candidates, behind one of them, behind two, and so on. Such a position is
+given as a *count*, the number of candidates that stand before the variable.
 
-Places are compared in half steps: a variable at place p stands at 2 p, and 2 p - 1 and 2 p + 1 are just
+Positions are compared in half steps: a variable at position p stands at 2 p, and 2 p - 1 and 2 p + 1 are just
 before and just behind it. So a variable can be tried anywhere without moving anything.
 """
 
@@ -29,17 +29,17 @@ from f2sl._jit import Array, int64, kernel, plain_inner
 # Constants that are passed to kernels are NumPy integers: for each Python one Numba would compile the kernel
 # anew.
 NO_VARIABLE = int64(-1)
-"""Stands for no variable, or for no place."""
+"""Stands for no variable, or for no position."""
 IN_FRONT = int64(-1)
-"""A place before everything, in half steps."""
+"""A position before everything, in half steps."""
 NONE = int64(0)
-"""Number of entries of an empty journal; or a place that is not requested."""
+"""Number of entries of an empty journal; or a position that is not requested."""
 BEGIN, END = 0, 1
 """Entries of `Workspace.ends`: where the queue begins and ends."""
 FORGETS, REMEMBERS = cast(bool, np.bool_(True)), cast(bool, np.bool_(False))
 """Argument `forgets` of a climb that is for good, and of one that may be undone."""
 BEHIND_ALL = int64(1 << 61)
-"""Upper bound of all places; twice as much fits into 63 bits."""
+"""Upper bound of all positions; twice as much fits into 63 bits."""
 MOVED, CHOSEN = 0, 1
 """Kinds of entries of the journal: a variable was moved, or chose another set of parents."""
 
@@ -92,7 +92,7 @@ class State(NamedTuple):
     ----------
     after, before : (n + 1,) int64
         The next variable and the one before it; n stands before the first and behind the last.
-    place, chosen : (n,) int64
+    position, chosen : (n,) int64
     """
 
     after: Array
@@ -113,8 +113,8 @@ class Workspace(NamedTuple):
     waiting : (n,) bool
         True for variables in the queue.
     near : (len(candidates),) int64
-        The entries of `Sets.candidates`, those of each variable in the order of their places when they were
-        last needed.
+        The entries of `Sets.candidates`, those of each variable in the order of their positions when they
+        were last needed.
     journal : (entries, 3) int64
         Changes that can be undone, as rows (MOVED, variable, the one that it stood behind) or (CHOSEN,
         variable, old set).
@@ -140,7 +140,7 @@ def _fits(
 ) -> bool:
     """Return whether all members of a set stand before `at`, as if `other` stood at `other_at`."""
     for i in range(start[number], start[number + 1]):
-        # A place assumed for `other` replaces its real one.
+        # A position assumed for `other` replaces its real one.
         u = members[i]
         if (other_at if u == other else 2 * position[u]) >= at:
             return False
@@ -161,7 +161,8 @@ def first_fitting(
 
     `at` and `other_at` are in half steps. Looks at sets ``numbers[0]`` to ``numbers[1]``, best first, and
     returns ``numbers[1]`` without looking at it if none before it fits: the caller knows that it does.
-    Passing the assumed place of one variable avoids moving it, and moving it back, for each place tried.
+    Passing the assumed position of one variable avoids moving it, and moving it back, for each position
+    tried.
     """
     for number in range(numbers[0], numbers[1]):
         if _fits(number, at, other, other_at, position, start, members):
@@ -196,7 +197,7 @@ def _first_holding(c: int, limit: int, at: int, other: int, position: Array, set
 
 @kernel
 def choose_all(state: State, sets: Sets) -> None:
-    """Give all variables places by the links, and choose the best set of each in this order."""
+    """Give all variables positions by the links, and choose the best set of each in this order."""
     _set_out(state)
     for v in range(len(state.position)):
         all_of_v = sets.first[v], sets.first[v + 1] - 1
@@ -207,9 +208,9 @@ def choose_all(state: State, sets: Sets) -> None:
 
 @plain_inner
 def _sort_by_position(near: Array, position: Array, candidates: Array) -> None:
-    """Sort `near`, a variable's part of `Workspace.near`, in the order of the places."""
+    """Sort `near`, a variable's part of `Workspace.near`, in the order of the positions."""
     # An insertion sort of what was in order when it was last asked for: since then few have moved. No two
-    # places are equal.
+    # positions are equal.
     for i in range(1, len(near)):
         c, j = near[i], i
         while j > 0 and position[candidates[near[j - 1]]] > position[candidates[c]]:
@@ -220,7 +221,7 @@ def _sort_by_position(near: Array, position: Array, candidates: Array) -> None:
 
 @plain_inner
 def _before(v: int, near: Array, position: Array, candidates: Array) -> int:
-    """Count how many of `near`, which is in the order of places, stand before v."""
+    """Count how many of `near`, which is in the order of positions, stand before v."""
     count = 0
     while count < len(near) and position[candidates[near[count]]] < position[v]:
         count += 1
@@ -249,17 +250,17 @@ def best_position(v: int, near: Array, gain_bound: float, state: State, sets: Se
     `near` has the entries of v's candidates in their order, and `gain_bound` is `gain_upper_bound`.
     Nothing is moved.
 
-    Starting from v's current place, its candidates u are passed one after another, to the right and then to
-    the left. Only v and the candidates passed so far choose differently. So the gain of a place is what these
-    candidates gain or lose, a sum that grows by one term for each further place (`others`), plus the
+    Starting from v's current position, its candidates u are passed one after another, to the right and then
+    to the left. Only v and the candidates passed so far choose differently. So the gain of a position is what
+    these candidates gain or lose, a sum that grows by one term for each further position (`others`), plus the
     difference between v's own best set there and the one it has now.
 
     - Passing u to the right, u loses v as a possible parent: it keeps its set unless v is a member, and then
       takes a later (worse) one. v can have u as well: it takes the same set or an earlier (better) one.
     - Passing u to the left, it is the other way round.
 
-    So each search through a list starts from, or ends at, the set chosen at the place before. Of places with
-    equal gains the nearest wins, and the right before the left, because gains are compared by ``>``.
+    So each search through a list starts from, or ends at, the set chosen at the position before. Of positions
+    with equal gains the nearest wins, and the right before the left, because gains are compared by ``>``.
     """
     position, chosen, scores = state.position, state.chosen, sets.scores
     first, start, members, candidates = sets.first, sets.start, sets.members, sets.candidates
@@ -269,7 +270,7 @@ def best_position(v: int, near: Array, gain_bound: float, state: State, sets: Se
     own_score = scores[chosen[v]]
     others, own = 0.0, chosen[v]
     # To the right: behind near[i], hence with u counted as standing before v. The others only lose, and v's
-    # own gain has a limit, so the loop ends where no further place can be better.
+    # own gain has a limit, so the loop ends where no further position can be better.
     most = scores[first[v]]
     for i in range(here, len(near)):
         if others + most - own_score <= best_gain:
@@ -294,7 +295,7 @@ def best_position(v: int, near: Array, gain_bound: float, state: State, sets: Se
         gain = others + scores[own] - own_score
         if gain > best_gain:
             best_gain, best_count = gain, i + 1
-    # To the left: just before near[i], at 2 place[u] - 1. A better set of u that fits only now has v as a
+    # To the left: just before near[i], at 2 position[u] - 1. A better set of u that fits only now has v as a
     # member. Here v only loses, and those not passed yet gain at most `gain_bound`, which was summed in
     # another order than the gains; `least` is far more than rounding.
     others, own = 0.0, chosen[v]
@@ -308,7 +309,7 @@ def best_position(v: int, near: Array, gain_bound: float, state: State, sets: Se
             number = _first_holding(c, chosen[u], 2 * position[u], v, position, sets)
             others += scores[number] - scores[chosen[u]]
         # No set better than `own` fits here. A worse one is looked for only as long as it would make this
-        # the best place.
+        # the best position.
         while others + scores[own] - own_score > best_gain:
             if _fits(own, 2 * position[u] - 1, NO_VARIABLE, NONE, position, start, members):
                 best_gain, best_count = others + scores[own] - own_score, i
@@ -319,7 +320,7 @@ def best_position(v: int, near: Array, gain_bound: float, state: State, sets: Se
 
 @plain_inner
 def _set_out(state: State) -> None:
-    """Give all variables places with equal gaps, in the order of the links."""
+    """Give all variables positions with equal gaps, in the order of the links."""
     n = len(state.position)
     gap, at = BEHIND_ALL // (n + 1), NONE
     v = state.after[n]
@@ -420,8 +421,8 @@ def _reverse(
 ) -> tuple[float, int]:
     """Move v before its parent u, together with its ancestors between them; return as `_put` does.
 
-    Nobody else moves. So u's other children keep their places behind u, where moving u alone behind v would
-    cost them their parent.
+    Nobody else moves. So u's other children keep their positions behind u, where moving u alone behind v
+    would cost them their parent.
     """
     position, line, marked = state.position, workspace.line, workspace.marked
     # Ancestors behind u, found from v on.
@@ -435,7 +436,7 @@ def _reverse(
                 line[length], marked[w] = w, True
                 length += 1
         i += 1
-    # Sorted by place.
+    # Sorted by position.
     for i in range(length):
         w, j = line[i], i
         marked[w] = False
@@ -470,7 +471,7 @@ def _enqueue(v: int, workspace: Workspace) -> None:
 def _climb(
     state: State, sets: Sets, workspace: Workspace, least: float, written: int, forgets: bool
 ) -> tuple[float, int]:
-    """Move each variable in the queue to its best place, until the queue is empty.
+    """Move each variable in the queue to its best position, until the queue is empty.
 
     Returns the gain of all moves and the journal's length. Every move gains more than `least`, so the climb
     ends. With `forgets` the journal starts again with each move, when nothing is to be undone. Otherwise
@@ -525,15 +526,15 @@ def search(
     workspace: Workspace,
     least: float,
 ) -> float:
-    """Disturb the order in one place and climb again, for a number of rounds (iterated local search).
+    """Disturb the order at one position and climb again, for a number of rounds (iterated local search).
 
     Without rounds, climb from the order as it is, and return the gain: one kernel for both, so that the climb
     is compiled once.
 
     Each round makes `moves` changes: around a variable of `movable` (those with candidates), then around one
     of its candidates, then around one of theirs, so that the changes affect each other. A variable with
-    parents goes before one of them (`_reverse`), another one to a random place. Then it climbs from there. If
-    the score is now lower, by more than `least`, the round is undone; orders of equal score are accepted,
+    parents goes before one of them (`_reverse`), another one to a random position. Then it climbs from there.
+    If the score is now lower, by more than `least`, the round is undone; orders of equal score are accepted,
     which lets the search drift along plateaus.
 
     Undoing by the journal costs as much as the changes did, where a copy of the order would cost n each
@@ -556,7 +557,8 @@ def search(
             else:
                 near = workspace.near[sets.near_start[v] : sets.near_start[v + 1]]
                 _sort_by_position(near, state.position, sets.candidates)
-                # Any of the len(own) + 1 places, perhaps the one where v stands. What moves is enqueued, too.
+                # Any of the len(own) + 1 positions, perhaps the one where v stands. What moves is enqueued,
+                # too.
                 more, written = _put(v, draw(random, len(own) + 1), near, state, sets, workspace, written)
             gain += more
             v = own[draw(random, len(own))]

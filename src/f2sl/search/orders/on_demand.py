@@ -12,8 +12,8 @@ So for the order that a search ends with, sets are added in two ways, and the se
 long as that pays:
 
 *Grown sets* (as in BOSS: Andrews and others 2023). A variable is asked for the parents that it would have at
-each place of the order, and at its own place without one of its parents or with one candidate more: in all
-orders that are one move away. Each time the best known set that fits gains or loses one member at a time
+each position of the order, and at its own position without one of its parents or with one candidate more: in
+all orders that are one move away. Each time the best known set that fits gains or loses one member at a time
 until neither raises the score. Only variables of which sets were left out are asked.
 
 *New candidates* (as in BiDAG: Kuipers, Suter and Moffa 2022). Given its parents, a variable is independent of
@@ -447,7 +447,7 @@ class OnDemand:
         return self._rules.allows(pairs[:, 1], pairs[:, 0]) & ~np.isin(pairs @ [self.n, 1], adjacent)
 
     def _ask_outside(self, parents: Integers) -> Integers:
-        """Return the places of the pairs (v, u) from outside for which it is unknown whether u may join.
+        """Return the positions of the pairs (v, u) from outside for which it is unknown whether u may join.
 
         It is known where v has the parents that it had when this was called last, and where no test could
         find a pair dependent.
@@ -528,12 +528,12 @@ def _has(masks: Sets) -> Mask:
 
 
 def _first_within(masks: Sets, allowed: Sets) -> Integers:
-    """Return the place of the first of `masks` that is within each of `allowed`; the empty set always is."""
+    """Return the position of the first of `masks` within each of `allowed`; the empty set always is."""
     return np.asarray(((masks & ~allowed[:, None]) == 0).argmax(axis=1))
 
 
 def _by_size(pairs: Integers, parents: Integers) -> Iterator[tuple[Integers, Integers]]:
-    """Yield the places of the pairs (v, u) whose v has as many parents, and these parents, ascending."""
+    """Yield the positions of the pairs (v, u) whose v has as many parents, and these parents, ascending."""
     sizes = (parents >= 0).sum(axis=1)[pairs[:, 0]]
     for size in np.unique(sizes).tolist():
         rows = np.flatnonzero(sizes == size)

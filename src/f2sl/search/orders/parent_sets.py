@@ -24,7 +24,7 @@ from f2sl.constraints import Constraints
 WIDTH = 10
 """Sets of each variable and size that are extended by one more parent."""
 MOST_CANDIDATES = 64
-"""Candidates of a variable, so that a place in its list takes six bits of a key."""
+"""Candidates of a variable, so that a position in its list takes six bits of a key."""
 MOST_PARENTS = 8
 LOWEST = -1e100
 """Score of families that cannot be: with too many parents, or too many states."""
@@ -118,8 +118,8 @@ class _Level:
     ----------
     owners : (m,) int64
         Variable whose parents each set would be.
-    places : (m, size) int64
-        Members as places in the owner's list of candidates, ascending in each row.
+    positions : (m, size) int64
+        Members as positions in the owner's list of candidates, ascending in each row.
     scores : (m,) float64
         Score of each set's family.
     best : (m,) float64
@@ -142,10 +142,10 @@ class _Level:
 
 
 def _keys(owners: Integers, positions: Integers) -> Integers:
-    """Return one number of each set: the bits of its variable, then six for each member's place.
+    """Return one number of each set: the bits of its variable, then six for each member's position.
 
     Numbers can be sorted and bisected as whole arrays, where rows would need a lexicographic sort. Of sets
-    of the same size, the order of the keys is that of (owner, places).
+    of the same size, the order of the keys is that of (owner, positions).
     """
     keys = owners.copy()
     for column in positions.T:
@@ -264,7 +264,7 @@ def _levels(
         return
     owners = np.repeat(everyone, np.diff(start))
     singles = families.score_all(owners, candidates[:, None]) + prior
-    # From here on `candidates` are the shortened lists, and places are places in these.
+    # From here on `candidates` are the shortened lists, and positions are positions in these.
     start, candidates, owners, singles = _best_singles(n, owners, candidates, singles)
     positions = (np.arange(len(candidates)) - start[owners])[:, None]
     level = _level(none, owners, positions, singles)
@@ -297,7 +297,7 @@ def _best_singles(
 
 
 def best_of_each(owners: Integers, scores: Floats, most: int) -> Integers:
-    """Return the places of the `most` best of each owner, ascending; of equal scores the earlier win."""
+    """Return the positions of the `most` best of each owner, ascending; of equal scores the earlier win."""
     # lexsort is stable. Sorted by owner, the rank within an owner is the distance from its first entry.
     order = np.lexsort((-scores, owners))
     ordered = owners[order]
@@ -323,13 +323,13 @@ def _level(below: _Level, owners: Integers, positions: Integers, scores: Floats)
 
 
 def _best_sets(level: _Level, among: Mask, width: int) -> Integers:
-    """Return the places of the `width` best sets of each variable among some, which are then extended."""
+    """Return the positions of the `width` best sets of each variable among some, which are then extended."""
     positions = np.flatnonzero(among)
     return positions[best_of_each(level.owners[positions], level.scores[positions], width)]
 
 
 def _extended(owners: Integers, positions: Integers, degrees: Integers) -> tuple[Integers, Integers]:
-    """Return owners and places of all sets with one member more than one of these.
+    """Return owners and positions of all sets with one member more than one of these.
 
     Each set comes once, in ascending order of keys, as a level needs it. `degrees` has the number of
     candidates of each variable.
@@ -347,8 +347,8 @@ def _extended(owners: Integers, positions: Integers, degrees: Integers) -> tuple
 
 def _ranked(n: int, levels: list[tuple[_Level, Integers]]) -> ParentSets:
     """List the useful sets of each variable, best first; equals by size, then by their members."""
-    # Levels are concatenated by size and each is ordered by its keys, so that the place in the concatenation
-    # breaks ties in the right order.
+    # Levels are concatenated by size and each is ordered by its keys, so that the position in the
+    # concatenation breaks ties in the right order.
     owners = np.concatenate([level.owners[level.useful] for level, _ in levels])
     scores = np.concatenate([level.scores[level.useful] for level, _ in levels])
     sizes = np.concatenate([np.full(int(level.useful.sum()), m.shape[1]) for level, m in levels])

@@ -244,7 +244,7 @@ def _tile(order: Array, tile: Array) -> Tile:
     """Return the row and the column variables of a tile, and the first column of each row."""
     top, left = tile[0], tile[2]
     rows, columns = order[top : tile[1]], order[left : tile[3]]
-    # On the diagonal of the triangle a row is paired only with the places after its own.
+    # On the diagonal of the triangle a row is paired only with the positions after its own.
     skip = np.empty(len(rows), np.int64)
     for i in range(len(rows)):
         skip[i] = min(max(top + i + 1 - left, 0), len(columns))
@@ -366,8 +366,8 @@ def search_tiles(data: Data, walk: Walk, terms: Terms, workspace: Workspace, out
         Arrays with the samples, as in `_by_planes`.
     walk : tuple
         Numbers of states, (n_variables,) int64; the variables by number of states, (n,) int64; tiles of
-        places among these, (n_tiles, 4) int64, rows (top, bottom, left, right): places top to bottom against
-        places left to right; and the number of the first tile to do.
+        positions among these, (n_tiles, 4) int64, rows (top, bottom, left, right): positions top to bottom
+        against positions left to right; and the number of the first tile to do.
     terms : tuple
         As in `keep_pairs`.
     room : tuple

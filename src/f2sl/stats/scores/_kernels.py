@@ -453,7 +453,7 @@ def find_subsets(
     first: int,
     found: Array,
 ) -> tuple[int, int]:
-    """Find, or make, the nodes of some subsets of one set, from the one at place `first` on.
+    """Find, or make, the nodes of some subsets of one set, from the one at position `first` on.
 
     members : (k,) int64, ascending; masks : (m, ceil(k / 64)) int64, bit i & 63 of word i >> 6 stands for
     member i; found : (m,) int64, output. Returns as `find_lattices` does.

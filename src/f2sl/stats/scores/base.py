@@ -94,7 +94,7 @@ class Score:
 
 
 def by_size(queries: Queries) -> Iterator[tuple[Integers, Integers]]:
-    """Yield the places of the queries of each size, and their variables, a row each."""
+    """Yield the positions of the queries of each size, and their variables, a row each."""
     sizes = np.diff(queries.start)
     for size in np.unique(sizes):
         own = np.flatnonzero(sizes == size)
@@ -172,7 +172,7 @@ class AvailableFamilies:
     Parameters
     ----------
     compare : callable
-        From queries and the place of a parent in each (-1 for none) to :class:`Compared`.
+        From queries and the position of a parent in each (-1 for none) to :class:`Compared`.
     gaps : ndarray of bool
         True for variables with missing values.
     """
@@ -192,7 +192,7 @@ class AvailableFamilies:
         if unknown := sorted(singles - known.keys()):
             self(Queries.of(unknown))
         # By the number of parents with gaps, each family with the families without one of these, by its
-        # place: those of one level need the level before.
+        # position: those of one level need the level before.
         levels: list[dict[Family, dict[int, Family]]] = [{}]
         while waiting:
             family = waiting.pop()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from f2sl.stats.scores.sets import SetScores
 
 SIZES_KEPT = 1021
-"""Places in the cache of terms, a prime number: at most 8 MB for each thread, of which half is used."""
+"""Entries of the cache of terms, a prime number: at most 8 MB for each thread, of which half is used."""
 
 
 class Found(NamedTuple):

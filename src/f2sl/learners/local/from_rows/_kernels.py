@@ -1,7 +1,7 @@
 """Find networks with one candidate after another, from the samples of a table in memory.
 
 All networks of a search are over the same variables, the target and those around it, and one candidate more.
-*Places* are positions in the ascending list of all with the candidate; rules about ties refer to these. Sets
+*Positions* are those in the ascending list of all with the candidate; rules about ties refer to these. Sets
 are counted with the candidate behind all others.
 
 Over a few variables most samples are alike. So the distinct samples, *patterns*, are found first, each with
@@ -17,7 +17,7 @@ counts : (patterns,) int64
     Number of samples of each group.
 
 The term of a group depends on its weight and on the number of configurations of the set, its *size*. Terms
-are kept in a direct-mapped cache: a size has one place there, and takes it from another size if need be.
+are kept in a direct-mapped cache: a size has one entry there, and takes it from another size if need be.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def with_candidate(
 ) -> None:
     """Split the patterns of the others by the candidate.
 
-    column : (samples,) codes of the candidate, which has so many states, and gets this place among the
+    column : (samples,) codes of the candidate, which has so many states, and gets this position among the
     variables; known : patterns of the others; patterns : output.
     """
     keys, k = tally.keys, len(patterns.states)
@@ -329,14 +329,14 @@ def try_in_turn(
         The target and those around it, ascending.
     target : int
         Its position in `around`.
-    candidates, places : (m,) int64
-        Candidates, and the place of each among all.
+    candidates, positions : (m,) int64
+        Candidates, and the position of each among all.
     near, spouses, with_spouses, near_is_settled, worth_of_ties
         As in `learners/local/_kernels.py`, of one search.
     rules : (m, 3, k) int64
-        Admissible families for each candidate, by places.
+        Admissible families for each candidate, by positions.
     parents : (k,) int64
-        Output: the network of the last candidate tried, a mask by places for each place, with -1 in the
+        Output: the network of the last candidate tried, a mask by positions for each position, with -1 in the
         first entry if nothing has changed.
 
     Returns
@@ -367,7 +367,7 @@ def try_in_turn(
         whole = total(counts[0], int64(1), size, tally)
         joined[0], n = split(groups[0], counts[0], int64(1), int64(k - 1), whole, size, True, patterns, tally)
         fill_lattice(order, n, size, patterns, tally, groups, counts, joined)
-        # Number by places, and tell ties apart by the edges to the target, as `tell_ties_apart` does.
+        # Number by positions, and tell ties apart by the edges to the target, as `tell_ties_apart` does.
         for mask in range(half):
             whole, there = insert(mask, position), mask >> target & 1
             edges = worth_of_ties * (popcount(np.uint64(mask)) - 1)
