@@ -1,9 +1,10 @@
 """Check who may import whom.
 
 Each part of f2sl imports only parts that come before it in `ORDER` (and itself). Parts on one line
-are level: they do not import each other. Imports inside functions count too, imports for type checking
-alone do not. One exception: what shows itself (a graph's `show`, `_repr_html_` for notebooks) imports `view`
-inside a function. The last one is a distribution of its own, which nothing in f2sl imports.
+are level: they do not import each other. Imports inside functions count too, as do those of modules named in
+a text (``import_module("f2sl.graph")``); imports for type checking alone do not. There are two exceptions:
+what shows itself (a graph's `show`, `_repr_html_` for notebooks) imports `view` inside a function, and
+`EXCEPTIONS`. The last part is a distribution of its own, which nothing in f2sl imports.
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ ORDER = [
 RANK = {part: rank for rank, level in enumerate(ORDER) for part in level}
 ONLY_FIRST = {"graph"}
 """It knows nothing of the rest but the version, errors, names of types, extensions and knowledge of edges."""
+EXCEPTIONS = {("_registry", "learners")}
+"""A message on a wrong name or option says which learner has it, so it asks all learners' registries."""
 FIRST = [part for level in ORDER[:6] for part in level]
 
 
@@ -73,6 +76,10 @@ def imported_parts(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             yield from ((node.lineno, part) for part in named_parts(node.module or ""))
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+            named = node.args[0]
+            if isinstance(named, ast.Constant) and str(named.value).startswith("f2sl."):
+                yield from ((node.lineno, part) for part in named_parts(named.value))
         elif isinstance(node, ast.Import):
             yield from ((node.lineno, part) for alias in node.names for part in named_parts(alias.name))
 
@@ -93,7 +100,7 @@ def complaints() -> Iterator[str]:
             continue
         for line, part in imported_parts(ast.parse(path.read_text(encoding="utf-8"))):
             part = part if part in RANK else "__init__"
-            if part == own:
+            if part == own or (own, part) in EXCEPTIONS:
                 continue
             if RANK[part] >= RANK[own]:
                 yield f"{where}:{line}: {own} must not import {part}"

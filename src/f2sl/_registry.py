@@ -40,7 +40,7 @@ FINDS: Mapping[str, tuple[str, tuple[Part, ...]]] = {
 
 @dataclass(frozen=True)
 class Entry:
-    """Entry of a registry: its place, a one-line summary, and facts known without importing it."""
+    """Entry of a registry: where it is, a one-line summary, and facts known without importing it."""
 
     name: str
     location: str | type
@@ -98,7 +98,7 @@ class Registry:
         if not isinstance(location, str):
             self._check(name, location)
         elif not all(location.partition(":")):
-            raise OptionError(f'{self.noun} {name!r}: a place is written "module:Class", not {location!r}')
+            raise OptionError(f'{self.noun} {name!r}: a location is written "module:Class", not {location!r}')
         self._entries[name] = Entry(name, location, summary, reference, facts)
 
     def add_all(self, package: str, table: str) -> None:
@@ -269,8 +269,8 @@ def unknown_option(asked: str, name: str, known: list[str], own: Any = None, how
 
 def _registries() -> dict[str, Registry]:
     """Return the learners' registries by function; any learner may have an option, so all are asked."""
-    places = import_module("f2sl.learners.registries")
-    return {function: getattr(places, name) for function, (name, _) in FINDS.items()}
+    registries = import_module("f2sl.learners.registries")
+    return {function: getattr(registries, name) for function, (name, _) in FINDS.items()}
 
 
 def what_it_finds(name: object, asked: Registry) -> Note | None:

@@ -490,7 +490,11 @@ class NoLearn(StructureLearner):
         ),
         (LOCAL, TakesNothing, r"PC algorithm 'own': TakesNothing._takes must be a tuple .*, not 'numbers'"),
         (STRUCTURE, NoLearn, "algorithm 'own': NoLearn has no method _learn"),
-        (LOCAL, "my_learners", "PC algorithm 'own': a place is written \"module:Class\", not 'my_learners'"),
+        (
+            LOCAL,
+            "my_learners",
+            "PC algorithm 'own': a location is written \"module:Class\", not 'my_learners'",
+        ),
     ],
 )
 def test_what_cannot_be_used_is_not_registered(registry, found, message):
