@@ -143,7 +143,7 @@ class Helpers:
     def start(self) -> None:
         """Start helpers if nothing is compiled; they load Numba and wait for a fit to be announced.
 
-        If a display is in place, it is told at once: importing Numba and reading the table come first.
+        If a display is in place, it is notified at once: importing Numba and reading the table come first.
         """
         with self._changed:
             if not self._started:

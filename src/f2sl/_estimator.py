@@ -102,15 +102,15 @@ class Estimator:
             check = fields[name].metadata.get("check") if name in fields else None
             if check is not None:
                 yield from problems_with(check, name, getattr(self, name))
-        told: set[str] = set()
+        reported: set[str] = set()
         rules = (rule for base in type(self).__mro__ for rule in vars(base).get("_ignores", ()))
         for name, value, others in rules:
             own = getattr(self, name, None)
-            new = [one for one in others if one not in told]
+            new = [one for one in others if one not in reported]
             notes = [*self._without_effect(new, " beside ", Use(name, own))]
             if notes and (value(own) if callable(value) else own == value):
                 yield from notes
-                told.update(others)
+                reported.update(others)
 
     def _without_effect(self, names: Iterable[str], *why: Part) -> Iterator[Note]:
         """Yield a problem for each of the options that is not at its default although nothing uses it."""

@@ -78,7 +78,7 @@ class _InnerCode(codegen.JITCodeLibrary):  # type: ignore[misc]
 
 
 _REFUSE = ctypes.PYFUNCTYPE(ctypes.c_void_p)(lambda: None)
-"""Stand-in for an inner function that Python calls: it has no result, so that Python raises a SystemError."""
+"""Address for an inner function that Python calls: it has no result, so that Python raises a SystemError."""
 
 
 class InnerCompiler(compiler.Compiler):  # type: ignore[misc]

@@ -105,7 +105,7 @@ def make_learner(
     known = [*handed.taken, *READING]
     unknown = [unknown_option(algorithm, name, known, registry) for name in handed.unknown]
     learner = registry.create(algorithm, handed.learner)
-    if unknown or problems:  # those of the learner alone are told when it is fitted
+    if unknown or problems:  # those of the learner alone are reported when it is fitted
         refuse([*unknown, *learner._problems(), *problems])
     return learner, handed.reading
 

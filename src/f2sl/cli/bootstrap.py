@@ -120,7 +120,7 @@ def bootstrap(
     ):
         table = reading.noted(opened)
         if true_graph is not None:
-            compare(true_graph, PDAG(table.names))  # other variables than the truth: better told now
+            compare(true_graph, PDAG(table.names))  # other variables than the truth: better reported now
         try:
             found = run(table, learner, replicates, random_state, method, threshold, **given)
         except Interrupted as error:

@@ -110,7 +110,7 @@ def learn(
         if out is not None:
             check_holds(out, [*table.names, *table.merged])
         if true_graph is not None:
-            compare(true_graph, PDAG(table.names))  # other variables than the truth: better told now
+            compare(true_graph, PDAG(table.names))  # other variables than the truth: better reported now
         if page is not None:
             from f2sl.view import page as pages
 

@@ -97,7 +97,7 @@ def run_one_target(
 
     registry, noun = (LOCAL, "neighbor") if command == "pc" else (MARKOV_BLANKET, "member")
     learner, algorithm = create_learner(registry, algorithm, options, reading.given)
-    by = f"by {algorithm} {describe_options(learner)}".rstrip()  # before "auto" is settled
+    by = f"by {algorithm} {describe_options(learner)}".rstrip()  # before "auto" is resolved
     from f2sl.api import find_sets
 
     opened: list[Table] = []

@@ -220,7 +220,7 @@ def describe_options(learner: Any) -> str:
     """
     defaults = learner.option_defaults()
     changed = {n: v for n, v in learner.get_params().items() if repr(v) != repr(defaults[n])}
-    # The others are told elsewhere, or of no interest.
+    # The others are reported elsewhere, or of no interest.
     return as_written({n: v for n, v in changed.items() if n not in ("knowledge", "n_jobs", "verbose")})
 
 

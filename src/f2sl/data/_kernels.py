@@ -31,7 +31,7 @@ def complete_sums(
     ----------
     coarse, fine : (n, rows) int32
         Halves of the numbers; 0 where they are missing.
-    gaps : (n, words) uint64
+    missing : (n, words) uint64
         A bit for each sample that misses the number; bits beyond the last sample are 0.
     whole_sums : (2, n) float64
         Sums of the coarse and of the fine halves of all samples.
@@ -114,7 +114,7 @@ def complete_sums(
 def complete_rows(missing: Array, sets: Array, n_rows: int, found: Array) -> None:
     """Count the samples that have all variables of each set.
 
-    gaps : (n, words) uint64, as in `complete_sums`; sets : (m, k) int64, variables.
+    missing : (n, words) uint64, as in `complete_sums`; sets : (m, k) int64, variables.
     found : (m,) int64, output.
     """
     for t in range(len(sets)):

@@ -466,7 +466,7 @@ def describe_derived(sample: Sample) -> tuple[list[Note], list[Function]]:
     ]
     what = "determined by another column, so that edges between them say nothing new"
     remarks.append(_advised(what, shown, [names[f.column] for f in computed]))
-    # A sum of groups of one column's states has been told.
+    # A sum of groups of one column's states has been reported.
     totals = sums(sample, [f.column for f in (*aliases, *linear, *computed)])
     written = [_written(one, names) for one in totals]
     what = "exact sums, so that edges between their columns say nothing new"

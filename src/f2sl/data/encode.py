@@ -708,7 +708,7 @@ def complete_rows(source: Source) -> Mask | None:
             try:
                 is_missing = source.column(i).missing
             except Refused:
-                continue  # told when the column is read
+                continue  # reported when the column is read
             if is_missing is not None:
                 incomplete |= is_missing
     return ~incomplete if incomplete.any() else None

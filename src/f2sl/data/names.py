@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from f2sl.data.kinds import Kinds
 
 AVAILABLE = "available"
-"""Missing values stay gaps, and each question is answered from the rows that have what it asks for."""
+"""Missing values stay missing, and each question is answered from the rows that have what it asks for."""
 
 
 def is_nameless(name: str, i: int) -> bool:
@@ -197,7 +197,7 @@ def chosen_columns(own: Sequence[str], reading: Reading) -> Chosen:
         beside = f"a column beside {shown_list(reading.date_parts)} has the name of a part"
         refuse(Use("date_parts"), beside)
     kinds = reading.kinds if isinstance(reading.kinds, Mapping) else {}
-    # On the command line each kind is an option of its own, so that a kind is told with its column.
+    # On the command line each kind is an option of its own, so that a kind is named with its column.
     asked = [(Use("kinds", {name: kind}), name) for name, kind in kinds.items()]
     asked += [(Use("bins"), name) for name in reading.bins if name != ALL]
     asked += [(Use("keep"), name) for name in reading.keep]

@@ -80,7 +80,7 @@ class Table(ABC):
         Notes for the user on how the data were read.
     ends : tuple of two ndarrays of float64
         Smallest and largest number, or code that occurs, of each column.
-    places : ndarray of int64
+    positions : ndarray of int64
         Index of each column among the stored columns of its kind.
     margins : tuple of ndarray
         Count of each state of each column, if rows are not in memory.

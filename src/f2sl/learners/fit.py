@@ -204,11 +204,11 @@ def _fit(
             if table.n_rows * table.n_variables**2 < MULTIPLICATIONS:
                 own.enter_context(one_blas_thread())
             reading = {**reading, "transform": table.transform}
-            told = table.remarks if remarked else []
+            remarks = table.remarks if remarked else []
             table = own.enter_context(for_learning(table, learner.n_jobs, learner._size_matters))
             notes = [*table.notes, *(note_of_jobs(learner.n_jobs) if learner.n_jobs else ())]
             if remarked:
-                notes += told
+                notes += remarks
                 warn_of_identifiers(table, stacklevel=5)
         HELPERS.expect(type(learner).__name__, table.kind, bool(table.missing.any()))
         ordered = table.in_name_order()

@@ -102,7 +102,7 @@ def find_v_structures(
     max_cond_vars: int | None = 3,
     constraints: Constraints | None = None,
 ) -> VStructures:
-    """Run FindVstructure on all unshielded triples of a skeleton that the constraints do not settle.
+    """Run FindVstructure on all unshielded triples of a skeleton that the constraints do not decide.
 
     `max_cond_vars` is the largest set S of step 3; None for no limit.
     """

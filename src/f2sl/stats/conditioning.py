@@ -178,11 +178,11 @@ class LikelihoodByGroup:
     coarse_unit : float
         Unit of the coarse halves of whole numbers.
     spread : ndarray
-        Standard deviations of the numbers, as whole numbers; with gaps those of the samples that have all
-        variables of a query are taken instead.
+        Standard deviations of the numbers, as whole numbers; with missing values those of the samples
+        that have all variables of a query are taken instead.
     n_rows : int
         Number of samples.
-    gaps : bool
+    missing : bool
         True if queries have their own samples.
     weight : float
         Number of samples with the pooled covariances that are added to each group.

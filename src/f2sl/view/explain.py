@@ -136,7 +136,7 @@ def explained_pairs(
 def is_learned_from(model: Any, table: Table) -> bool:
     """Return whether a learner may have learned from a table, by its columns and its number of rows."""
     try:
-        resolve_auto(model.options_in_use_, table.kind)  # "auto" is settled already
+        resolve_auto(model.options_in_use_, table.kind)  # "auto" is resolved already
     except OptionError:
         return False
     names = sorted(model.feature_names_in_)

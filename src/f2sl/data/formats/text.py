@@ -297,7 +297,7 @@ def _padded(lines: Sequence[str], delimiter: str) -> frozenset[int]:
     [0]
     """
     found: set[int] = set()
-    with suppress(csv.Error):  # told when the rows are read
+    with suppress(csv.Error):  # reported when the rows are read
         for _, fields in split_rows((line for line in lines if _LEADING_ZERO.search(line)), delimiter):
             found.update(i for i, text in enumerate(fields) if _LEADING_ZERO.fullmatch(text.strip()))
     return frozenset(found)

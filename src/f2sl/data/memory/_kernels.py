@@ -31,7 +31,7 @@ plane_start : (n_variables,) int64
 cardinalities : (n_variables,) int64
     Number of states of each variable. A sample with this number as its code has no value of the variable: it
     has no bit in any plane, and tables of the variable leave it out.
-gaps : (n_variables,) bool
+missing : (n_variables,) bool
     True for variables with missing values. Loops over other variables do not check for any.
 """
 

@@ -55,7 +55,7 @@ each column, where predictions are mostly noise."""
 WIDE = 64
 """Missing columns of a row above which a library inverts their part of the precision."""
 GROUP_BITS, SPREAD = 16, np.uint64(0x9E3779B97F4A7C15)
-"""Rows that lack the same are told from others by this many bits of a hash; an odd multiplier for it."""
+"""Bits of the hash that finds the rows that lack the same; an odd multiplier for it."""
 VALUES_AT_ONCE = 1 << 22
 """Values of rows that are completed at a time."""
 SHORTEST = 1.01

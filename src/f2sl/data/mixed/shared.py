@@ -33,7 +33,7 @@ class SharedSums:
     ----------
     cardinalities : ndarray of int64
         The number of states of each variable, 0 for numbers.
-    gaps : ndarray of bool
+    missing : ndarray of bool
         True for variables with missing values.
     n_rows : int
         The number of samples.

@@ -314,7 +314,7 @@ def next_doubts(
 
     A candidate Y is in doubt because of a stronger X with strength(X, Y) > strength(Y, target) + margin. The
     next doubt comes from the strongest such X that was not dropped, from ``since[Y]`` on. If X is kept, the
-    doubt is written down, to be settled by a test. If X is undecided itself, Y waits for a later round:
+    doubt is written down, to be decided by a test. If X is undecided itself, Y waits for a later round:
     whether X may drop Y depends on the fate of X. A candidate without any such X is kept. The result is the
     same as that of processing the candidates one by one, but each round asks one question about every
     candidate that it can.
@@ -366,7 +366,7 @@ def next_doubts(
             if strongest == q:
                 fate[q] = KEPT
                 continue
-            # Whatever was before this X has been settled, so that the next round starts from here.
+            # Whatever was before this X has been decided, so that the next round starts from here.
             since[q] = ~strongest
             if fate[strongest] == KEPT:
                 doubted[found], by[found] = q, strongest

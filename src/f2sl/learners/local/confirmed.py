@@ -12,7 +12,7 @@ comparing two numbers. Both lose true neighbors, however many samples there are.
    strongest others it leaves no trace of dependence on C, with a p-value above `NO_TRACE`; the weakest is
    tried first.
 
-The doubts of all targets are settled in rounds: each round tests every candidate whose next doubt comes from
+The doubts of all targets are decided in rounds: each round tests every candidate whose next doubt comes from
 a candidate that is certain to be kept.
 
 A test of redundancy needs one sample for each cell of its table (`SAMPLES_PER_CELL`), not five: it has only

@@ -135,10 +135,10 @@ class _Search:
             parents[v] += (u,)
         state = State(order.tolist(), position, parents)
         for v in range(self._n):
-            parents[v] = self._settled(v, parents[v], state)
+            parents[v] = self._fitted(v, parents[v], state)
         return state
 
-    def _settled(self, u: int, parents: Parents, state: State) -> Parents:
+    def _fitted(self, u: int, parents: Parents, state: State) -> Parents:
         """Grow and shrink the parents of u until neither gains."""
         before = state.order[: state.position[u]]
         while True:
@@ -186,7 +186,7 @@ class _Search:
     def _change(self, u: int, parents: Parents, state: State, changed: list[int]) -> float:
         """Change the parents of u and improve them; return the gain."""
         before = self.value(u, state.parents[u])
-        state.parents[u] = self._settled(u, parents, state)
+        state.parents[u] = self._fitted(u, parents, state)
         if u not in changed:
             changed.append(u)
         return self.value(u, state.parents[u]) - before

@@ -121,9 +121,9 @@ class OnDemand:
         self._near = np.empty((0, MOST_CANDIDATES), np.int64)
         self._bits = np.zeros(n, np.uint64)
         # By row and mask: what a set was extended with when it was scored, sets of possible parents that
-        # were settled, and scores.
+        # were answered, and scores.
         self._tried: dict[tuple[int, int], int] = {}
-        self._settled: set[tuple[int, int]] = set()
+        self._answered: set[tuple[int, int]] = set()
         self._values: dict[tuple[int, int], float] = {}
         # What the last listing of each row depended on; see `_not_listed`.
         self._listed = np.empty((0, MOST_CANDIDATES + 3), np.int64)
@@ -319,8 +319,8 @@ class OnDemand:
         own = masks[_first_within(masks, here[None])]
         parents = bits[:before][bits[:before] & own != 0]
         allowed = np.concatenate([beginnings, here - parents, here + bits[before:]])
-        new = [mask for mask in dict.fromkeys(allowed.tolist()) if (r, mask) not in self._settled]
-        self._settled.update((r, mask) for mask in new)
+        new = [mask for mask in dict.fromkeys(allowed.tolist()) if (r, mask) not in self._answered]
+        self._answered.update((r, mask) for mask in new)
         allowed = np.array(new, np.uint64)
         begin = _first_within(masks, allowed)
         return allowed, masks[begin], self.sets.scores[self.sets.first[v] + begin]

@@ -185,7 +185,7 @@ class PairValues:
     unit: float | None
 
     def of_whole(self, cells: Sums, rows: Sums, columns: Sums, samples: Sums) -> Floats:
-        """Return the values of pairs with gaps, from their own sums of n log n and their samples."""
+        """Return values of pairs with missing values, from their own sums of n log n and their samples."""
         total = self.table.terms(samples.astype(np.int64))
         both = 2 * total - rows - columns
         values = measured(both - (total - cells), both, self.unit)
@@ -255,7 +255,7 @@ class PairsAbove(PairValues):
         tiles: PlaneTiles | CodeTiles,
         capacity_for: Callable[..., tuple[Any, Any]],
     ) -> FoundPairs:
-        """Search the tiles whose pairs are complete, then those with gaps, each with its kernel."""
+        """Search the tiles whose pairs are complete, then those with missing values, each with its kernel."""
         how = self.unit is None, self.unit or 0.0, float(self.thresholds.min()), self.thresholds, self.classes
         terms = self.table.all_entries, self.scaled_entropies, *how, self._per_sample
         tally, parts = np.zeros(self.thresholds.shape[2], np.int64), []

@@ -152,7 +152,7 @@ Family = tuple[int, ...]
 """The parents in ascending order, then the child."""
 
 MOST_TRIED = 6
-"""Parents with gaps up to which all families without one of them are compared."""
+"""Parents with missing values up to which all families without one of them are compared."""
 
 
 class AvailableFamilies:
@@ -173,7 +173,7 @@ class AvailableFamilies:
     ----------
     compare : callable
         From queries and the position of a parent in each (-1 for none) to :class:`Compared`.
-    gaps : ndarray of bool
+    missing : ndarray of bool
         True for variables with missing values.
     """
 
