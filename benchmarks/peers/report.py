@@ -53,7 +53,7 @@ def _parts(results: Results) -> Iterator[str]:
         yield f"![Seconds against Ar_F1, {rows:,} rows](images/peers-accuracy-{rows}.svg)"
         yield "Seconds:"
         yield _table(here, lambda cell: _seconds(cell["seconds"]))
-        yield "SHD and Ar_F1:"
+        yield "SHD and Ar_F1, both as the F2SL paper counts:"
         yield _table(here, lambda cell: f"{cell['shd']:,}, {cell['f1']:.2f}")
         yield "Megabytes at the peak, above what the process had before learning and in all:"
         yield _table(here, lambda cell: f"{cell['above_mb']:,.0f}, {cell['peak_mb']:,.0f}")
