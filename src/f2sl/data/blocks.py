@@ -207,7 +207,7 @@ class Batch:
 
     @cached_property
     def _local(self) -> Queries:
-        """Queries by places among the requested variables."""
+        """Queries by positions among the requested variables."""
         return Queries(np.searchsorted(self._asked, self.queries.variables), self.queries.start)
 
     @cached_property
@@ -216,7 +216,7 @@ class Batch:
         return np.asarray(self.queries.table_sizes(self.cardinalities) <= self.n_rows)
 
     def _others(self) -> Iterator[tuple[Integers, Integers]]:
-        """Return the places and the numbers of states of the variables of each table that is not full."""
+        """Return the positions and the numbers of states of the variables of each table that is not full."""
         for t in np.flatnonzero(~self.full):
             part = slice(self.queries.start[t], self.queries.start[t + 1])
             yield self._local.variables[part], self.cardinalities[self.queries.variables[part]]
@@ -251,7 +251,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class TileBatch:
-    """All pairs of some tiles of places in `order`, counted by bit planes.
+    """All pairs of some tiles of positions in `order`, counted by bit planes.
 
     Only the cells of all states but each variable's last are counted; the others follow from `margins`, which
     are those of all variables and all rows. For tiles of variables with missing values all cells are counted.
@@ -286,7 +286,7 @@ class TileBatch:
 
     @cached_property
     def _local(self) -> Integers:
-        """Order by places among the variables used."""
+        """Order by positions among the variables used."""
         local = np.zeros(len(self.order), np.int64)
         local[self._positions] = np.searchsorted(self.used, self.order[self._positions])
         return local

@@ -341,8 +341,8 @@ class PlaneTiles:
     """Tiles of pairs that are yet to be counted, from bit planes.
 
     `planes` has a row of bits for each state of each variable, from ``plane_start[v]`` on. A row (top,
-    bottom, left, right) of `tiles` pairs the variables at places top to bottom of `order` with those at
-    places left to right, the earlier place first.
+    bottom, left, right) of `tiles` pairs the variables at positions top to bottom of `order` with those at
+    positions left to right, the earlier position first.
     """
 
     planes: NDArray[np.uint64]
@@ -413,7 +413,7 @@ class FoundPairs:
         )
 
     def part(self, which: NDArray[Any]) -> FoundPairs:
-        """Return some of the pairs, by a mask or by their places."""
+        """Return some of the pairs, by a mask or by their positions."""
         return FoundPairs(self.first[which], self.second[which], self.values[which], self.tally)
 
     def allowed_neighbors(self, rules: Constraints) -> FoundPairs:

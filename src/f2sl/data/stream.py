@@ -172,7 +172,7 @@ class StreamTable(BlockTable):
     ----------
     codes, numbers : BlockFile or None
         Where the rows of the discrete and of the continuous columns are; None if there are no such columns.
-    columns, places, number_ends, counted, memory, notes, transform
+    columns, positions, number_ends, counted, memory, notes, transform
         As in :class:`f2sl.data.table.BlockTable`.
     """
 

@@ -305,12 +305,12 @@ class BlockTable(Table):
 
     Parameters
     ----------
-    columns, places, memory, notes, transform
+    columns, positions, memory, notes, transform
         As in :class:`f2sl.Table`.
     number_ends : tuple of two ndarrays of float64
         Smallest and largest number of each continuous column; anything for discrete columns.
     counted : dict
-        Count of each state, by the column's place; selections of one table share it.
+        Count of each state, by the column's position; selections of one table share it.
     """
 
     columns: tuple[Column, ...]

@@ -1,7 +1,7 @@
 """Cut the triangle of all pairs of variables into tiles.
 
-Variables are sorted by their number of states, and each pair is an earlier with a later *place* in that
-order. A *tile* pairs one range of places with another. All variables in a range have the same number of
+Variables are sorted by their number of states, and each pair is an earlier with a later *position* in that
+order. A *tile* pairs one range of positions with another. All variables in a range have the same number of
 states, so that the kernels' loops are regular. Whether a pair is counted by bit planes or sample by sample
 depends only on the two numbers of states, so it is the same throughout a tile.
 
@@ -10,7 +10,7 @@ Tiles are made when they are asked for: 100,000 variables have 300,000 of them.
     Triangle     all pairs
       PairBlock  the pairs of two numbers of states; one way of counting, one size of tiles
         stripe   the tiles of a block beside each other
-          tile   a row (top, bottom, left, right) of places, int64; bottom and right are not included
+          tile   a row (top, bottom, left, right) of positions, int64; bottom and right are not included
     Piece        tiles that one thread counts in one go
 """
 
@@ -46,9 +46,9 @@ BY_PLANES, BY_CODES, BY_TABLES = 0, 1, 2
 class Piece:
     """Tiles that are counted together, all in the same way.
 
-    A row (top, bottom, left, right) of `tiles`, (n, 4) int64, pairs the variables at places top to bottom
-    with those at places left to right, each pair once: the earlier place first. `work` is an estimate of its
-    time, in nanoseconds.
+    A row (top, bottom, left, right) of `tiles`, (n, 4) int64, pairs the variables at positions top to bottom
+    with those at positions left to right, each pair once: the earlier position first. `work` is an estimate
+    of its time, in nanoseconds.
     """
 
     tiles: Integers
@@ -58,7 +58,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class PairBlock:
-    """Pairs of one range of places with another, or with itself, in tiles of `height` and `width`.
+    """Pairs of one range of positions with another, or with itself, in tiles of `height` and `width`.
 
     `cost` is an estimate of the nanoseconds that a pair takes, counted by `method`.
     """
@@ -98,7 +98,7 @@ class PairBlock:
 class Triangle:
     """Pairs to be counted, in tiles that are made when they are asked for.
 
-    `order`, (n,) int64, lists the variables; tiles refer to places in it.
+    `order`, (n,) int64, lists the variables; tiles refer to positions in it.
     """
 
     order: Integers
@@ -200,7 +200,7 @@ def plane_columns(k_column: int) -> int:
 
 
 def _pairs_ahead(top: Integers, bottom: Integers, left: Integers, right: Integers) -> Integers:
-    """Count the pairs of a place from top to bottom with a later one from left to right.
+    """Count the pairs of a position from top to bottom with a later one from left to right.
 
     Works on integers or on arrays of tiles, without listing pairs: a triangle may have billions of them.
 
@@ -211,9 +211,9 @@ def _pairs_ahead(top: Integers, bottom: Integers, left: Integers, right: Integer
     """
 
     def before(end: Integers) -> Integers:
-        """Count those whose later place is before `end`, whatever `left` is."""
-        # A row r has max(end - 1 - r, 0) later places before `end`. Summed over r from top to bottom, these
-        # are 1 + 2 + ... + most, less the same up to `least` for the rows from `bottom` on.
+        """Count those whose later position is before `end`, whatever `left` is."""
+        # A row r has max(end - 1 - r, 0) later positions before `end`. Summed over r from top to bottom,
+        # these are 1 + 2 + ... + most, less the same up to `least` for the rows from `bottom` on.
         most, least = np.maximum(end - 1 - top, 0), np.maximum(end - 1 - bottom, 0)
         return np.asarray((most * (most + 1) - least * (least + 1)) // 2)
 

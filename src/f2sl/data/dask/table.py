@@ -61,7 +61,7 @@ class DaskTable(BlockTable):
         Dask's futures of the blocks.
     starts : tuple of int
         Index of the first row of each block, and the number of samples.
-    columns, places, number_ends, counted, memory, notes, transform
+    columns, positions, number_ends, counted, memory, notes, transform
         As in :class:`f2sl.data.table.BlockTable`.
     """
 

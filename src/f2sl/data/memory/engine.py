@@ -369,7 +369,7 @@ class MemoryEngine(CountingEngine):
             yield part
 
     def search_tiles(self, formula: PairFormula, order: Integers, tiles: Integers, method: int) -> FoundPairs:
-        """Apply `formula` to some tiles of places in `order` at once, in this thread."""
+        """Apply `formula` to some tiles of positions in `order` at once, in this thread."""
         if method == BY_PLANES:
             arrays = (self._planes, self._plane_start, self.margins, self.margin_start)
             of_variables = self.cardinalities, self.presence.missing

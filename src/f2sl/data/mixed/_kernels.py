@@ -342,7 +342,7 @@ def sums_of_parts(
     ``n_numbers[t]`` numbers in the configurations of states with
     ``sizes[size_start[t]:size_start[t + 1]]`` states each.
 
-    places : int64, where each member is among the states, or the numbers, of its host.
+    positions : int64, where each member is among the states, or the numbers, of its host.
     numeric, member_start : as in `sums_of_columns`.
     first, sums : as in `sums_by_group`, output.
     """

@@ -31,7 +31,7 @@ beyond the last cell are counted in it."""
 
 @dataclass(frozen=True)
 class MixedBatch:
-    """Batch of queries by the places of columns: members that are discrete, continuous, and both in order.
+    """Batch of queries by the positions of columns: members that are discrete, continuous, and both in order.
 
     `missing_states` and `missing_numbers` are the columns that limit the samples of each query, `numeric`
     says which of the members are continuous.

@@ -103,7 +103,7 @@ class _Ratios:
 
 @dataclass(frozen=True)
 class OneKind:
-    """Pairs of one kind in a search, by their places, with their indices among all pairs."""
+    """Pairs of one kind in a search, by their positions, with their indices among all pairs."""
 
     which: Integers
     pairs: FoundPairs
