@@ -40,7 +40,9 @@ def read_file(path: str | PathLike[str], read: Callable[[bytes], Content]) -> Co
     try:
         content = Path(path).read_bytes()
     except (OSError, ValueError) as error:
-        raise FileError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+        raise FileError(
+            f"cannot read {path}: {getattr(error, 'strerror', None) or error}", path=str(path)
+        ) from None
     try:
         return read(content)
     except FormatError as error:
