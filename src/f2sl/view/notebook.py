@@ -95,13 +95,12 @@ def facts_of(what: Any, graph: PDAG, learner: str | None = None) -> Facts:
 
 def directions_of(graph: PDAG) -> str:
     """Describe how many directions of a graph, or of that of a DAG, are decided, weakly decided, or open."""
-    dag, decided = (graph, graph.pdag) if isinstance(graph, DAG) else (graph.dag, graph)
-    by_score = dag is not None and decided is not None and dag.by_score
-    graph = decided if by_score and decided is not None else graph
-    arrows, lines = len(graph.directed_array), len(graph.undirected_array)
-    if not graph.n_edges or not by_score:
-        return f"{arrows:,} directed, {lines:,} undirected"
-    who, weak = "the data and the knowledge" if graph.knowledge else "the data", len(graph.weak)
+    dag, pdag = (graph, graph.pdag) if isinstance(graph, DAG) else (graph.dag, graph)
+    by_score = graph.n_edges > 0 and dag is not None and dag.by_score
+    if not by_score or pdag is None:
+        return f"{len(graph.directed_array):,} directed, {len(graph.undirected_array):,} undirected"
+    arrows, lines = len(pdag.directed_array), len(pdag.undirected_array)
+    who, weak = "the data and the knowledge" if pdag.knowledge else "the data", len(pdag.weak)
     decided = f"{who} decide {arrows - weak:,} direction{'' if arrows - weak == 1 else 's'}"
     weakly = f", {weak:,} weakly" if weak else ""
     either = f", {lines:,} may point either way" if lines else ""
