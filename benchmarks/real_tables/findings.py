@@ -146,7 +146,7 @@ class Findings:
 
     def f8(self) -> None:
         """Seconds until Ctrl-C and SIGTERM end a long run, and the default learner with a time limit."""
-        path = str(self.tables / "r-openintro.hfi.csv")
+        path = str(self.tables / "r-mosaicData.HELPfull.csv")
         for what in (signal.SIGINT, signal.SIGTERM):
             process = subprocess.Popen(
                 [sys.executable, "-m", "f2sl", "learn", path, "--quiet"],
