@@ -270,6 +270,7 @@ class TestTheCommandLine:
             (["pc", "-a", "gs"], "unknown-name", {"name": "gs", "nearest": ["mmpc", "hiton-pc"]}),
             (["mb", "-a", "gs"], "unknown-name", {"name": "gs", "nearest": ["gsmb"]}),
             (["learn", "--truth", "gone.json"], "file", {"path": "gone.json"}),
+            (["learn", "--plot", "p.jpeg"], "file", {"path": "p.jpeg"}),
         ],
     )
     def test_records_of_unknown_names_and_files_have_them(self, csv, arguments, kind, values, capsys):

@@ -45,7 +45,8 @@ class Journal:
             if path.exists() and not resume:
                 raise FileError(
                     f"{path} holds the finished replicates of an interrupted run; continue with "
-                    "resume=True, or remove the file"
+                    "resume=True, or remove the file",
+                    path=str(path),
                 )
             with (
                 path.open("ab+") as file,

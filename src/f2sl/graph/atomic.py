@@ -94,7 +94,7 @@ def claimed(path: Path, refusal: str) -> Iterator[None]:
         try:
             _lock(lock)
         except OSError:
-            raise FileError(refusal) from None
+            raise FileError(refusal, path=str(path)) from None
         yield
     finally:
         os.close(lock)

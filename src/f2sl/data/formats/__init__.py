@@ -161,7 +161,8 @@ def writer_for(path: Path) -> TableFormat:
                 return one
     known = ", ".join(suffix for one in writers for suffix in one.suffixes)
     raise FileError(
-        f"cannot write {path}: no table format has this suffix. Known: {known}, and .gz after each of them"
+        f"cannot write {path}: no table format has this suffix. Known: {known}, and .gz after each of them",
+        path=str(path),
     )
 
 

@@ -177,7 +177,8 @@ def zip_member(location: Path) -> str:
         names = [name for name in packed.namelist() if not name.endswith("/") and "__MACOSX" not in name]
     if len(names) != 1:
         raise FileError(
-            f"{location}: {len(names)} files in the zip file, but one table is expected; unpack it"
+            f"{location}: {len(names)} files in the zip file, but one table is expected; unpack it",
+            path=str(location),
         )
     return names[0]
 
@@ -210,7 +211,8 @@ def valid(file: DataFile) -> Iterator[None]:
         raise
     except (pa.ArrowException, OSError, EOFError, lzma.LZMAError) as error:
         raise FileError(
-            f"{file.location}: not a valid {file.format.name} file ({first_line(error)})"
+            f"{file.location}: not a valid {file.format.name} file ({first_line(error)})",
+            path=str(file.location),
         ) from None
 
 

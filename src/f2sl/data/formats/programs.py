@@ -61,7 +61,8 @@ def _sheet(location: Path) -> bytes:
         from python_calamine import CalamineWorkbook
     except ImportError:
         raise FileError(
-            f'{location}: to read workbooks, pip install "f2sl[files]", or save it as .csv'
+            f'{location}: to read workbooks, pip install "f2sl[files]", or save it as .csv',
+            path=str(location),
         ) from None
     try:
         rows = CalamineWorkbook.from_path(str(location)).get_sheet_by_index(0).to_python()

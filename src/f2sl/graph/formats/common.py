@@ -47,7 +47,7 @@ def read_file(path: str | PathLike[str], read: Callable[[bytes], Content]) -> Co
         return read(content)
     except FormatError as error:
         where = f"{path}, line {error.line}" if error.line else f"{path}"
-        raise FileError(f"{where}: ", error.message) from None
+        raise FileError(f"{where}: ", error.message, path=str(path), line=error.line or None) from None
     except GraphError as error:
         raise GraphError(f"{path}: {error}") from None
 
