@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from f2sl._constants import AUTO
-from f2sl._notes import Use
+from f2sl._notes import Note, Use
 from f2sl._options import Option, any_of, anything, flag, several, unless_none
 from f2sl._synonyms import kind_meant
 from f2sl.errors import OptionError, unknown_name
@@ -29,7 +29,8 @@ _DELIMITER_NAMES = {"tab": "\t", "\\t": "\t", "whitespace": " ", "space": " ", "
 def nearest_of(name: str, value: Any, noun: str, known: Iterable[str]) -> str:
     """Check one of a few words; the message has the nearest of them."""
     if not isinstance(value, str) or value not in known:
-        raise OptionError(Use(name), ": ", unknown_name(noun, value, known))
+        problem = unknown_name(noun, value, known)
+        raise OptionError(Note(problem.kind, Use(name), ": ", problem, **problem.values))
     return value
 
 

@@ -20,19 +20,27 @@ from f2sl.errors import OptionError, unknown_name
 
 TO_READ = "open the table first, or call f2sl.learn"
 
-FINDS: Mapping[str, tuple[str, tuple[Part, ...]]] = {
-    "learn": ("STRUCTURE", ("it learns whole graphs (learn)",)),
+FINDS: Mapping[str, tuple[str, Note]] = {
+    "learn": ("STRUCTURE", Note("unknown-name", "it learns whole graphs (learn)")),
     "learn_pc": (
         "LOCAL",
-        (
+        Note(
+            "unknown-name",
             "it finds the neighbors of variables (",
             Say("learn_pc", "pc"),
             "); 'local-to-global' learns graphs from these",
+            nearest=["local-to-global"],
         ),
     ),
     "learn_mb": (
         "MARKOV_BLANKET",
-        ("it finds Markov blankets (", Say("learn_mb", "mb"), "); 'gsbn' learns graphs from these"),
+        Note(
+            "unknown-name",
+            "it finds Markov blankets (",
+            Say("learn_mb", "mb"),
+            "); 'gsbn' learns graphs from these",
+            nearest=["gsbn"],
+        ),
     ),
 }
 """Registry of the learners of each function, and what they find, for those who ask another one for them."""
@@ -250,21 +258,25 @@ def unknown_option(asked: str, name: str, known: list[str], own: Any = None, how
     "unknown option of mmhc 'alhpa'; did you mean 'alpha'? Known: alpha"
     >>> unknown_option("BOSS", "seed", ["random_state"])
     "unknown option of BOSS 'seed'; it is called 'random_state' here"
+    >>> unknown_option("f2sl-h", "seed", ["alpha"]).split("; ")[:2]
+    ["f2sl-h has no option 'seed'", 'nothing in it is random']
     >>> unknown_option("mmhc", "blacklist", ["knowledge"])
     "unknown option of mmhc 'blacklist'; forbidden edges are given by knowledge=f2sl.Knowledge(forbidden=...)"
     """
-    meant = SAME_OPTIONS.get(name)
-    message = f"it is called {meant!r} here" if meant in known else option_answer(name)
+    meant = SAME_OPTIONS.get(name, name)
+    facts: dict[str, Any] = {"name": name, "nearest": [] if meant == name else [meant]}
+    message = f"it is called {meant!r} here" if meant != name and meant in known else option_answer(name)
     if message:
-        return Note("unknown-option", f"unknown option of {asked} {name!r}; ", message)
-    name = meant or name
-    has_no = f"{asked} has no option ", Say(repr(name), flag_of(name)), "; it belongs to "
-    if name in READING:
-        return Note("unknown-option", *has_no, f"open_table: {how}")
-    owners = _owners_of(name, own)
-    if owners:
-        return Note("unknown-option", *has_no, joined(owners, " and "))
-    return unknown_name(f"option of {asked}", name, known)
+        return Note("unknown-option", f"unknown option of {asked} {name!r}; ", message, **facts)
+    has_no: list[Part] = [f"{asked} has no option ", Say(repr(name), flag_of(name)), "; "]
+    owners = [Note("owner", f"open_table: {how}")] if meant in READING else _owners_of(meant, own)
+    if not owners:
+        found = unknown_name(f"option of {asked}", name, known)
+        return Note("unknown-option", found, **found.values)
+    if meant == "random_state":
+        has_no.append("nothing in it is random; ")
+    of_others = "it" if meant == name else Say(repr(meant), flag_of(meant))
+    return Note("unknown-option", *has_no, of_others, " belongs to ", joined(owners, " and "), **facts)
 
 
 def _registries() -> dict[str, Registry]:
@@ -286,7 +298,7 @@ def what_it_finds(name: object, asked: Registry) -> Note | None:
     if not any(registry is asked for registry in registries.values()):
         return None
     other = next((function for function, registry in registries.items() if name in registry), None)
-    return None if other is None else Note("unknown-name", *FINDS[other][1])
+    return None if other is None else FINDS[other][1]
 
 
 def _owners_of(option: str, own: Any) -> list[Note]:

@@ -44,44 +44,84 @@ SAME: Mapping[str, Mapping[str, str]] = {
 }
 """Names of registered entries, by the noun of their registry."""
 
-_OTHER_IAMBS = ("fast-iamb", "iamb-fdr", "iambfdr")
 
-ANSWERS: Mapping[str, Mapping[str, str]] = {
+def _nearest(*names: str, before: str = "", after: str = "") -> Note:
+    """Return an answer that says which names come nearest, and has them as its value `nearest`.
+
+    Examples
+    --------
+    >>> answer = _nearest("gsbn", before="no; ")
+    >>> answer, answer.values
+    ("no; nearest is 'gsbn'", {'nearest': ['gsbn']})
+    >>> _nearest("boss", "f2sl-h", "hc")
+    "nearest are 'boss', 'f2sl-h' and 'hc'"
+    """
+    *first, last = map(repr, names)
+    text = f"nearest are {', '.join(first)} and {last}" if first else f"nearest is {last}"
+    return Note("unknown-name", before + text + after, nearest=list(names))
+
+
+_OTHER_IAMBS = ("fast-iamb", "iamb-fdr", "iambfdr")
+_BLANKETS = Note(
+    "unknown-name",
+    "it finds Markov blankets (",
+    Say("learn_mb", "mb"),
+    "); nearest of those that find neighbors are 'mmpc' and 'hiton-pc'",
+    nearest=["mmpc", "hiton-pc"],
+)
+
+ANSWERS: Mapping[str, Mapping[str, Note]] = {
     "algorithm": {
         **dict.fromkeys(
             ("ges", "fges", "gies", "xges"),
-            "greedy equivalence search is not here; nearest are 'boss', 'f2sl-h' and 'hc', by scores as well",
+            _nearest(
+                "boss",
+                "f2sl-h",
+                "hc",
+                before="greedy equivalence search is not here; ",
+                after=", by scores as well",
+            ),
         ),
         **dict.fromkeys(
-            ("fci", "rfci", "gfci"), "hidden common causes are not allowed for here; nearest is 'pc-stable'"
+            ("fci", "rfci", "gfci"),
+            _nearest("pc-stable", before="hidden common causes are not allowed for here; "),
         ),
-        **dict.fromkeys(("gs", "grow-shrink", *_OTHER_IAMBS), "nearest is 'gsbn'"),
-        **dict.fromkeys(("rsmax2", "h2pc"), "nearest are 'mmhc' and 'local-to-global'"),
-        "dagma": "nearest is 'notears' with the constraint 'logdet'",
+        **dict.fromkeys(("gs", "grow-shrink", *_OTHER_IAMBS), _nearest("gsbn")),
+        **dict.fromkeys(("rsmax2", "h2pc"), _nearest("mmhc", "local-to-global")),
+        "dagma": _nearest("notears", after=" with the constraint 'logdet'"),
     },
-    "PC algorithm": {"si-hiton-pc": "nearest is 'hiton-pc'"},
+    "PC algorithm": {
+        "si-hiton-pc": _nearest("hiton-pc"),
+        **dict.fromkeys(("gs", "grow-shrink", *_OTHER_IAMBS), _BLANKETS),
+    },
     "Markov-blanket algorithm": {
-        **dict.fromkeys(_OTHER_IAMBS, "nearest are 'iamb' and 'inter-iamb'"),
-        **dict.fromkeys(("gs", "grow-shrink"), "nearest is 'gsmb'"),
+        **dict.fromkeys(_OTHER_IAMBS, _nearest("iamb", "inter-iamb")),
+        **dict.fromkeys(("gs", "grow-shrink"), _nearest("gsmb")),
     },
     "independence test": {
         **dict.fromkeys(
             ("pearsonr", "pearson", "cor", "partial-correlation"),
-            "nearest is 'fisher-z', a test of partial correlations",
+            _nearest("fisher-z", after=", a test of partial correlations"),
         ),
-        "mi": "nearest is 'g2', which is 2 N times the mutual information",
-        **dict.fromkeys(("kci", "rcit", "rcot"), "kernel tests are not here; nearest is 'fisher-z'"),
-        **dict.fromkeys(("mi-cg", "pillai"), "nearest are 'dg' and 'cg'"),
+        "mi": _nearest("g2", after=", which is 2 N times the mutual information"),
+        **dict.fromkeys(("kci", "rcit", "rcot"), _nearest("fisher-z", before="kernel tests are not here; ")),
+        **dict.fromkeys(("mi-cg", "pillai"), _nearest("dg", "cg")),
     },
     "score": {
-        **dict.fromkeys(("bd", "bde"), "nearest is 'bdeu'"),
+        **dict.fromkeys(("bd", "bde"), _nearest("bdeu")),
         **dict.fromkeys(
             ("bicscore", "local-score-bic"),
-            "it is 'bic' for discrete, 'bic-g' for continuous, 'dg-bic' or 'cg-bic' for mixed tables",
+            Note(
+                "unknown-name",
+                "it is 'bic' for discrete, 'bic-g' for continuous, 'dg-bic' or 'cg-bic' for mixed tables",
+                nearest=["bic", "bic-g", "dg-bic", "cg-bic"],
+            ),
         ),
-        **dict.fromkeys(("loglik", "log-likelihood"), "nearest is 'aic'; without a penalty full graphs win"),
-        "aic-g": "nearest is 'bic-g'",
-        "aic-cg": "nearest is 'cg-bic'",
+        **dict.fromkeys(
+            ("loglik", "log-likelihood"), _nearest("aic", after="; without a penalty full graphs win")
+        ),
+        "aic-g": _nearest("bic-g"),
+        "aic-cg": _nearest("cg-bic"),
     },
 }
 """Answers to names that are not understood, with what comes nearest, by the noun of the registry."""
@@ -164,7 +204,7 @@ def kind_meant(kind: Any) -> Any:
     return SAME_KINDS.get(plain(kind), kind) if isinstance(kind, str) else kind
 
 
-def answer(noun: str, name: object) -> str | None:
+def answer(noun: str, name: object) -> Note | None:
     """Return what comes nearest to a name that a registry does not have, or None.
 
     Examples

@@ -37,7 +37,7 @@ from f2sl.learners.registries import LOCAL, MARKOV_BLANKET, STRUCTURE
 
 
 class SplitOptions(NamedTuple):
-    """Options by owner; `taken` has the names of all options of the learner."""
+    """Options by owner, unknown ones as given; `taken` has the names of all options of the learner."""
 
     learner: dict[str, Any]
     reading: dict[str, Any]
@@ -72,6 +72,7 @@ def split_options(registry: Registry, algorithm: str, options: Mapping[str, Any]
     ({'pc': 'mrmr', 'pc_options': {'k': 3}}, {'bins': 5}, ['delta'])
     """
     taken = registry.load(algorithm).option_defaults()
+    given_as = {SAME_OPTIONS.get(name, name): name for name in options}
     options = by_our_names(options, taken)
     own = {name: value for name, value in options.items() if name in taken}
     reading = {name: value for name, value in options.items() if name in READING}
@@ -84,7 +85,7 @@ def split_options(registry: Registry, algorithm: str, options: Mapping[str, Any]
         names += inner
         passed_on = {name: others.pop(name) for name in list(others) if name in inner}
         own["pc_options"] = {**given, **passed_on}
-    return SplitOptions(own, reading, list(others), names)
+    return SplitOptions(own, reading, [given_as.get(name, name) for name in others], names)
 
 
 def make_learner(

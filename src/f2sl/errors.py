@@ -197,21 +197,32 @@ def shown_list(names: Iterable[object]) -> str:
 def unknown_name(noun: str, name: object, known: Iterable[str], answer: str | None = None) -> Note:
     """Return the message that `name` is not one of `known`, with the nearest of them, or with an answer.
 
+    Its `values` hold the name, and the list of those `nearest` to it.
+
     Examples
     --------
     >>> unknown_name("algorithm", "f2slc", ["f2sl-c", "mmhc"])
     "unknown algorithm 'f2slc'; did you mean 'f2sl-c'? Known: f2sl-c, mmhc"
-    >>> unknown_name("score", "bde", ["bdeu", "k2"])
-    "unknown score 'bde'; nearest is 'bdeu'. Known: bdeu, k2"
+    >>> message = unknown_name("score", "bde", ["bdeu", "k2"])
+    >>> message, message.values
+    ("unknown score 'bde'; nearest is 'bdeu'. Known: bdeu, k2", {'name': 'bde', 'nearest': ['bdeu']})
     """
     names = list(known)
-    near = nearest(str(name), names)
-    hint: str | None = answer or answer_to(noun, name)
-    if hint is None and near is not None:
-        hint = f"did you mean {shown(near)}?"
-    ends = "" if hint is not None and hint.endswith("?") else "."
-    said: tuple[Part, ...] = () if hint is None else ("; ", hint)
-    return Note("unknown-name", f"unknown {noun} {shown(name)}", *said, f"{ends} Known: {shown_list(names)}")
+    hint = answer or answer_to(noun, name)
+    said: tuple[Part, ...] = (".",)
+    found: list[str] = []
+    if hint is not None:
+        said, found = ("; ", hint, "."), note_of(hint).values.get("nearest", [])
+    elif (near := nearest(str(name), names)) is not None:
+        said, found = (f"; did you mean {shown(near)}?",), [near]
+    text = f"unknown {noun} {shown(name)}"
+    listed = f" Known: {shown_list(names)}"
+    return Note("unknown-name", text, *said, listed, name=_plain(name), nearest=found)
+
+
+def _plain(name: object) -> object:
+    """Return a name as a record holds it: words and numbers as they are, anything else as text."""
+    return name if name is None or isinstance(name, (str, bool, int, float)) else repr(name)
 
 
 def nearest(name: str, names: list[str]) -> str | None:

@@ -206,6 +206,11 @@ def test_compare_refuses_another_convention(graphs, capsys):
     assert "--convention must be 'cpdag' or 'paper', not 'dag'" in capsys.readouterr().err
 
 
+def test_the_help_of_compare_lists_the_conventions(capsys):
+    assert main(["compare", "--help"]) == 0
+    assert "--convention cpdag|paper" in capsys.readouterr().out
+
+
 def test_compare_takes_networks_by_name_and_from_bif_files(tmp_path, capsys):
     network = package.load_network("asia")
     network.graph.save(tmp_path / "graph.json")

@@ -220,6 +220,60 @@ def test_the_dag_is_shown_saved_and_drawn_if_asked_for(csv, tmp_path, capsys):
     assert told["either_way"] == open_ones
 
 
+def test_a_saved_dag_keeps_the_graph_that_it_was_made_from(csv, tmp_path):
+    graph, dag, again = (tmp_path / f"{name}.json" for name in ("graph", "dag", "again"))
+    assert main(["learn", str(csv), "--quiet", "--out", str(graph)]) == 0
+    assert main(["learn", str(csv), "--quiet", "--dag", "--out", str(dag)]) == 0
+    learned, chosen = load_graph(graph), load_graph(dag)
+    assert isinstance(chosen, DAG) and chosen == learned.to_dag()
+    assert chosen.pdag == learned == GRAPH and chosen.either_way == learned.to_dag().either_way
+    assert chosen.pdag.to_dag() == chosen
+    assert chosen.pdag.weights == learned.weights and chosen.pdag.learned_by == learned.learned_by
+    contents = [json.loads(file.read_text()) for file in (graph, dag)]
+    assert contents[0]["dag"] == contents[1]["directed"]
+    assert contents[1]["pdag"] == {key: contents[0][key] for key in ("directed", "undirected")}
+    chosen.save(again)
+    assert again.read_bytes() == dag.read_bytes()
+
+
+@pytest.mark.parametrize("pdag", ["[]", '{"directed":[["a","b"]]}', '{"directed":1}'])
+def test_a_saved_dag_with_the_graph_of_another_is_refused(csv, tmp_path, capsys, pdag):
+    file = tmp_path / "dag.json"
+    assert main(["learn", str(csv), "--quiet", "--dag", "--out", str(file)]) == 0
+    content = json.loads(file.read_text())
+    file.write_text(json.dumps({**content, "pdag": json.loads(pdag)}))
+    assert main(["compare", str(file), str(file)]) == 2
+    assert f"f2sl: error: {file}: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("algorithm", ["f2sl-h", "f2sl-c"])
+def test_pages_of_files_have_the_words_and_the_graphs_of_the_page_of_learn(csv, tmp_path, algorithm):
+    def page(*arguments):
+        assert main([*map(str, arguments), "--quiet"]) == 0
+        [text] = re.findall(r'id="data">(.*?)</script>', arguments[-1].read_text(), re.DOTALL)
+        content = json.loads(text)
+        edges = sorted((edge["d"], edge["a"], edge["b"]) for edge in content["edges"])
+        return dict(content["facts"])["Edges"], edges
+
+    for more in ([], ["--dag"]):
+        out, of_learn, of_show = (tmp_path / name for name in ("g.json", "learn.html", "show.html"))
+        words, edges = page("learn", csv, "-a", algorithm, *more, "--out", out, "--page", of_learn)
+        by_score = "the data decide 2 directions, 1 may point either way"
+        by_tests = "3 directed, 0 undirected" if more else "2 directed, 1 undirected"
+        assert words == (by_score if algorithm == "f2sl-h" else by_tests)
+        for asked in ([], ["--dag"]) if more else ([],):
+            assert page("show", out, *asked, "--out", of_show) == (words, edges)
+        if not more:
+            _, arrows = page("show", out, "--dag", "--out", of_show)
+            names, dag = [*"abcdef"], load_graph(out).to_dag()
+            assert [(names[a], names[b]) for _, a, b in arrows] == dag.directed_edges
+
+
+def test_show_draws_no_dag_of_what_is_no_graph(tmp_path, capsys):
+    assert main(["show", "asia", "--dag", "--out", str(tmp_path / "p.html")]) == 2
+    assert "--dag shows one DAG of a graph; asia holds a BayesianNetwork" in capsys.readouterr().err
+
+
 def test_python_and_the_shell_save_the_same(csv, tmp_path):
     model, out = api.learn(str(csv)), tmp_path / "graph.json"
     model.graph_.save(tmp_path / "python.json")

@@ -1,6 +1,7 @@
 """How the command behaves as a process: what it loads, how it ends, what it shows while it works."""
 
 import gc
+import json
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pytest
 from numba import njit
 from numba.core.errors import TypingError
 
-from cli_process import ENVIRONMENT, SCRIPT, f2sl, small_table, write_csv
+from cli_process import ENVIRONMENT, SCRIPT, f2sl, installed, small_table, write_csv
 from f2sl import DAG
 from f2sl._ahead import COMPILING
 from f2sl._jit import inner, kernel
@@ -49,6 +50,37 @@ def test_importing_the_package_loads_nothing_heavy():
         "typer",
     }
     assert not loaded_by("import f2sl") & heavy
+
+
+@pytest.mark.parametrize(
+    ("arguments", "kinds"),
+    [
+        (["learn", "t.csv", "--bins", "a=0", "--alpha", "2"], ["option", "option"]),
+        (["learn", "gone.csv"], ["file"]),
+        (["learn", "t.csv", "--missing", "error"], ["missing"]),
+        (["learn", "t.csv", "--no-such-flag"], ["option"]),
+        (["mb", "t.csv", "z"], ["unknown-name"]),
+    ],
+)
+def test_errors_are_records_on_the_standard_output_if_json_is_asked_for(tmp_path, arguments, kinds):
+    (tmp_path / "t.csv").write_text("a,b\n" + "0,1\n1,\n" * 20)
+    done = installed(*arguments, "--json", folder=tmp_path)
+    problems = json.loads(done.stdout)["problems"]
+    assert [one["kind"] for one in problems] == kinds
+    [line] = done.stderr.splitlines()
+    assert line == "f2sl: error: " + "; ".join(one["text"] for one in problems)
+    assert done.returncode == 2
+    plain = installed(*arguments, folder=tmp_path)
+    assert (plain.stdout, plain.stderr, plain.returncode) == ("", done.stderr, 2)
+
+
+def test_check_prints_its_problems_once(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n" + "0,1\n1,\n" * 20)
+    done = installed("check", "t.csv", "--missing", "error", "--json", folder=tmp_path)
+    learned = installed("learn", "t.csv", "--missing", "error", "--json", folder=tmp_path)
+    told = json.loads(done.stdout)
+    assert told["problems"] == json.loads(learned.stdout)["problems"] and told["rows"] == 40
+    assert done.returncode == learned.returncode == 2
 
 
 def test_light_commands_do_not_load_numba(tmp_path):

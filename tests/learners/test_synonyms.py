@@ -158,7 +158,7 @@ def test_an_option_by_another_name(asia):
         ),
         (
             lambda t: f2sl.learn(t, "f2sl-c", seed=1),
-            "f2sl-c has no option 'random_state'; it belongs to boss",
+            "f2sl-c has no option 'seed'; nothing in it is random; 'random_state' belongs to boss",
         ),
         (
             lambda t: f2sl.learn(t, "boss", seed=1, random_state=1),
@@ -241,13 +241,42 @@ class TestTheCommandLine:
                 ["--algorithm", "iamb"],
                 "unknown algorithm 'iamb'; it finds Markov blankets (mb); 'gsbn' learns",
             ),
-            (["--seed", "1", "-a", "f2sl-c"], "f2sl-c has no option --random-state; it belongs to boss"),
+            (
+                ["--seed", "1", "-a", "f2sl-c"],
+                "f2sl-c has no option --seed; nothing in it is random; --random-state belongs to boss",
+            ),
+            (
+                ["--random-state", "1"],
+                "f2sl-h has no option --random-state; nothing in it is random; it belongs to boss",
+            ),
+            (["--seed=x", "-a", "boss"], "--random-state must be a whole number"),
+            (
+                ["--iss", "1", "-a", "f2sl-c"],
+                "f2sl-c has no option --iss; --equivalent-sample-size belongs to",
+            ),
             (["--ci-test", "pearsonr"], "--ci-test must be one of 'auto', "),
         ],
     )
     def test_others_are_answered_with_its_own_words(self, csv, arguments, told, capsys):
         assert main(["learn", csv, *arguments]) == 2
         assert f"f2sl: error: {told}" in capsys.readouterr().err
+
+    @pytest.mark.parametrize(
+        ("arguments", "kind", "values"),
+        [
+            (["learn", "--seed", "1"], "unknown-option", {"name": "seed", "nearest": ["random_state"]}),
+            (["learn", "-a", "mmcp"], "unknown-name", {"name": "mmcp", "nearest": ["mmhc"]}),
+            (["learn", "-a", "ges"], "unknown-name", {"name": "ges", "nearest": ["boss", "f2sl-h", "hc"]}),
+            (["pc", "-a", "gs"], "unknown-name", {"name": "gs", "nearest": ["mmpc", "hiton-pc"]}),
+            (["mb", "-a", "gs"], "unknown-name", {"name": "gs", "nearest": ["gsmb"]}),
+            (["learn", "--truth", "gone.json"], "file", {"path": "gone.json"}),
+            (["learn", "--plot", "p.jpeg"], "file", {"path": "p.jpeg"}),
+        ],
+    )
+    def test_records_of_unknown_names_and_files_have_them(self, csv, arguments, kind, values, capsys):
+        assert main([arguments[0], csv, *arguments[1:], "--json"]) == 2
+        [problem] = json.loads(capsys.readouterr().out)["problems"]
+        assert (problem["kind"], problem["values"]) == (kind, values)
 
     def test_a_flag_that_a_command_does_not_have_under_either_name(self, capsys):
         assert main(["algorithms", "--seed", "1"]) == 2

@@ -49,7 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         run(given)
 
-    code = exit_code_of(work, for_good=arguments is None)
+    as_json = "--json" in given[: given.index("--") if "--" in given else None]
+    code = exit_code_of(work, for_good=arguments is None, as_json=as_json)
     if arguments is None:
         # After an interrupt there may be millions of objects. The interpreter would search them for garbage
         # several times before the process ends, for seconds.

@@ -41,7 +41,8 @@ def compare(
     convention: Annotated[
         str,
         typer.Option(
-            help="Compare equivalence classes (cpdag), or the graphs as they are, as the F2SL paper (paper)."
+            metavar="cpdag|paper",
+            help="Compare equivalence classes (cpdag), or the graphs as they are, as the F2SL paper (paper).",
         ),
     ] = "cpdag",
     as_json: AsJson = False,

@@ -24,8 +24,9 @@ from collections.abc import Callable
 
 from f2sl._memory import short_of_addresses
 from f2sl.cli.interrupts import interrupts
-from f2sl.cli.options import in_shell
-from f2sl.errors import F2SLError, printable
+from f2sl.cli.options import in_shell, records
+from f2sl.cli.output import show_json
+from f2sl.errors import DataError, F2SLError, printable
 
 FAULT = 1
 WRONG_INPUT = 2
@@ -38,10 +39,15 @@ class PartlyFailed(Exception):
     """Error of a command that finished, but part of whose work failed."""
 
 
-def exit_code_of(work: Callable[[], None], for_good: bool = False) -> int:
+class Reported(DataError):
+    """Error about problems that the command has printed already."""
+
+
+def exit_code_of(work: Callable[[], None], for_good: bool = False, as_json: bool = False) -> int:
     """Run the work, print errors as one line and return the exit code.
 
-    `for_good` is true if the process ends afterwards.
+    `for_good` is true if the process ends afterwards. With `as_json`, the standard output gets the problems
+    as records.
     """
     _prepare_streams()
     interrupts.reset()
@@ -51,11 +57,11 @@ def exit_code_of(work: Callable[[], None], for_good: bool = False) -> int:
             sys.stdout.flush()
             interrupts.end()
     except BaseException as error:
-        return _fit_parents(error)
+        return _report(error, as_json)
     return 0
 
 
-def _fit_parents(error: BaseException) -> int:
+def _report(error: BaseException, as_json: bool) -> int:
     """Print an error, and return the exit code."""
     if isinstance(error, KeyboardInterrupt) or interrupts.requested:
         return _tell(interrupts.message(), interrupts.exit_code)
@@ -63,6 +69,12 @@ def _fit_parents(error: BaseException) -> int:
         _drop_output()
         return BROKEN_PIPE
     if isinstance(error, F2SLError):
+        if as_json and not isinstance(error, Reported):
+            try:
+                show_json({"problems": records(error.problems)})
+                sys.stdout.flush()
+            except OSError:
+                _drop_output()
         return _tell(f"error: {error.written(in_shell)}", WRONG_INPUT)
     if isinstance(error, PartlyFailed):
         return _tell(f"error: {error}", FAULT)

@@ -53,7 +53,7 @@ def check_outputs(
                 same = same or path.samefile(earlier)
             if same:
                 message = f"this command also uses it as {earlier}; choose another name"
-                raise FileError(f"cannot write {path}: {message}")
+                raise FileError(f"cannot write {path}: {message}", path=str(path))
         taken.append(path)
 
 
@@ -108,7 +108,7 @@ def load_fitted_network(given: str) -> BayesianNetwork:
         if _says(Path(given), NETWORK):  # the graph of a network whose probabilities are wrong
             raise
     how = f"first run: f2sl fit {shlex.quote(given)} TABLE --out net.json"
-    raise FileError(f"{given} is a graph without probabilities; {how}")
+    raise FileError(f"{given} is a graph without probabilities; {how}", path=str(given))
 
 
 def _says(path: Path, form: str) -> bool:

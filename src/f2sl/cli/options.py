@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 POSTPONED: list[Note] = []
 """What is wrong with the call so far. Parsing goes on, so that one message names all of it."""
 
+TYPED: dict[str, str] = {}
+"""Options that were given by a synonym, each with this synonym, so that messages name what was typed."""
+
 LEARNING = "Learning"
 OUTPUT = "Output"
 
@@ -172,7 +175,8 @@ def with_learner_options(command: Callable[..., None]) -> Callable[..., None]:
     def given(**values: Any) -> dict[str, Any]:
         about_edges = {one.name: values.pop(one.name) for one in OF_KNOWLEDGE}
         values["knowledge"] = postponed(parse_knowledge, **about_edges)
-        return {name.removeprefix(_LEARNER): value for name, value in values.items() if value is not None}
+        own = {name.removeprefix(_LEARNER): value for name, value in values.items() if value is not None}
+        return {TYPED.get(name, name): value for name, value in own.items()}
 
     return spread(command, "options", [*learners, *map(parameter, OF_KNOWLEDGE)], given)
 
@@ -350,7 +354,7 @@ def parse_knowledge(
             try:
                 found.append(_edge(flag, text, mark))
             except OptionError as error:
-                problems.append(str(error))
+                problems.extend(error.problems)
         return found
 
     required = edges("--require", require or (), "->")

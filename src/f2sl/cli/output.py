@@ -63,8 +63,12 @@ def progress(quiet: bool) -> Iterator[None]:
 
 
 def show_json(content: Any) -> None:
-    """Print an object as ASCII JSON; knowledge about edges as a dictionary."""
-    sys.stdout.write(json.dumps(content, indent=2, default=lambda knowledge: knowledge.as_dict()) + "\n")
+    """Print an object as ASCII JSON; knowledge about edges as a dictionary, paths and the like as text."""
+
+    def plain(value: Any) -> Any:
+        return value.as_dict() if hasattr(value, "as_dict") else str(value)
+
+    sys.stdout.write(json.dumps(content, indent=2, default=plain) + "\n")
 
 
 def note_incomplete(notes: Iterable[str]) -> None:

@@ -6,7 +6,7 @@ Help is plain text: options in groups, and examples that can be copied.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -18,7 +18,7 @@ from f2sl._notes import Say
 from f2sl._synonyms import SAME_FLAGS, option_answer
 from f2sl._version import __version__
 from f2sl.cli.commands import COMMANDS, PACKAGES
-from f2sl.cli.options import POSTPONED, in_shell, postpone_type, refuse_postponed
+from f2sl.cli.options import POSTPONED, TYPED, in_shell, postpone_type, refuse_postponed
 from f2sl.errors import F2SLError, OptionError, unknown_name
 
 _CONVERSIONS: dict[Any, Callable[[Any], Any]] = {
@@ -192,8 +192,8 @@ def _f2sl(
         print(context.get_help())
 
 
-def run(arguments: list[str]) -> None:
-    """Run the command that `arguments` name.
+def run(arguments: list[str], typed: Mapping[str, str] | None = None) -> None:
+    """Run the command that `arguments` name; `typed` has the synonyms by which options were given.
 
     Raises
     ------
@@ -207,6 +207,8 @@ def run(arguments: list[str]) -> None:
         raise F2SLError(short)
     command = typer.main.get_command(app)
     POSTPONED.clear()
+    TYPED.clear()
+    TYPED.update(typed or {})
     try:
         # Not command.main(), which handles errors and interrupts in its own way.
         with command.make_context("f2sl", arguments) as context:
@@ -218,10 +220,12 @@ def run(arguments: list[str]) -> None:
             raise
         refuse_postponed(*error.problems)
     except UsageError as error:
-        meant = _by_our_flags(arguments, getattr(error, "option_name", ""), _flags_of(error))
+        unknown = getattr(error, "option_name", "")
+        meant = _by_our_flags(arguments, unknown, _flags_of(error))
         if meant is None:
             raise OptionError(_one_line(error)) from None
-        run(meant)
+        ours, name = (one[2:].replace("-", "_") for one in (SAME_FLAGS[unknown], unknown))
+        run(meant, {**TYPED, ours: name})
 
 
 def _flags_of(error: Any) -> set[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from f2sl._notes import Note
 from f2sl.cli import output
 from f2sl.cli.files import check_outputs, load_fitted_network, save_bytes
 from f2sl.cli.options import AsJson, DataFile, Silent, of_reading, out_file, records
@@ -123,7 +124,8 @@ def parse_values(flag: str, texts: list[str] | None, network: BayesianNetwork) -
         cut = next((i for i in reversed(positions) if text[:i] in network.variables), positions[0])
         name = text[:cut]
         if name not in network.variables:
-            raise OptionError(f"{flag}: {unknown_name('variable', name, network.variables)}")
+            problem = unknown_name("variable", name, network.variables)
+            raise OptionError(Note(problem.kind, f"{flag}: ", problem, **problem.values))
         if name in found:
             raise OptionError(f"{flag} is given twice for {name!r}")
         found[name] = text[cut + 1 :]

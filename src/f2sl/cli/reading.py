@@ -12,10 +12,11 @@ from f2sl._notes import Note, Use, of_kind
 from f2sl._options import CATALOGUE, Option
 from f2sl._reading import KINDS, READING
 from f2sl.cli import output
+from f2sl.cli.errors import Reported
 from f2sl.cli.options import AsJson, DataFile, parameter, postponed, records, spread, texts
 from f2sl.cli.output import count
 from f2sl.cli.program import examples
-from f2sl.errors import DataError, FileError, OptionError, printable
+from f2sl.errors import FileError, OptionError, printable
 
 if TYPE_CHECKING:
     from f2sl.data.table import Table
@@ -55,9 +56,9 @@ class TableOptions:
         try:
             there = self.location is None or self.location.exists()
         except OSError as error:
-            raise FileError(f"{self.data}: {error.strerror or error}") from None
+            raise FileError(f"{self.data}: {error.strerror or error}", path=str(self.data)) from None
         if not there:
-            raise FileError(f"{self.data}: no such file")
+            raise FileError(f"{self.data}: no such file", path=str(self.data))
 
     def options(self) -> dict[str, Any]:
         """Return the options under their names in `open_table`."""
@@ -183,7 +184,7 @@ def check(reading: TableOptions, as_json: AsJson = False) -> None:
         if lines:
             output.show(output.pairs((label, printable(text)) for label, text in lines))
     if problems:
-        raise DataError(
+        raise Reported(
             f"{count(len(problems), 'problem')}: {problems[0]}"
             if as_json
             else f"{count(len(problems), 'problem')}; see above"

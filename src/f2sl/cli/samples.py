@@ -44,7 +44,9 @@ def example(
     if out is None and truth is None:
         raise OptionError("nothing to write: give --out FILE.csv for the table, or --truth FILE.json")
     if out is not None and out.suffix.lower() != ".csv":
-        raise FileError(f"cannot write {out}: examples are written as CSV; give a name that ends in .csv")
+        raise FileError(
+            f"cannot write {out}: examples are written as CSV; give a name that ends in .csv", path=str(out)
+        )
     check_outputs(other=out, graph=truth)
     if out is not None:
         save_bytes(gzip.decompress(table.read_bytes()), out)

@@ -14,6 +14,7 @@ from f2sl.cli import output
 from f2sl.cli.files import check_outputs, load_any_graph, load_graph_or_network, save_page
 from f2sl.cli.options import Silent, as_written, create_learner, of_reading
 from f2sl.cli.program import examples
+from f2sl.cli.summary import inconsistency
 from f2sl.errors import OptionError, printable
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ EXAMPLES = examples(
     "f2sl show graph.json --out page.html",
     "f2sl show graph.json --out page.html --truth alarm --data alarm.csv",
     "f2sl show alarm --out page.html",
+    "f2sl show graph.json --dag --out page.html",
     "f2sl show confidence.json --out page.html",
 )
 
@@ -53,6 +55,13 @@ def show(
             help="Show the distribution of each variable in this table, and explain the learned edges.",
         ),
     ] = None,
+    dag: Annotated[
+        bool,
+        typer.Option(
+            "--dag",
+            help="Show one DAG of the graph, which also directs the edges whose direction is not decided.",
+        ),
+    ] = False,
     encoding: Annotated[str | None, of_reading("encoding")] = None,
     quiet: Silent = False,
 ) -> None:
@@ -69,6 +78,11 @@ def show(
     check_outputs([graph, truth, data], page=out)
     notes: list[str] = []
     what = load_graph_or_network(graph)
+    if dag:
+        if not hasattr(what, "to_dag"):
+            raise OptionError(f"--dag shows one DAG of a graph; {graph} holds a {type(what).__name__}")
+        what = what.to_dag()
+        notes += [changed] if (changed := inconsistency(what)) else []
     name = str(getattr(what, "name", ""))  # of a network, or of its file if the network has none
     options: dict[str, Any] = {"title": name if name not in ("", "unknown") else graph.stem}
     options["truth"] = None if truth is None else load_any_graph(truth)
@@ -76,7 +90,8 @@ def show(
     if learned_by:
         options["ask"] = _command_to_explain(what, "TABLE" if data is None else str(data), encoding)
     if learned_by and data is not None:
-        with output.progress(quiet), _learned_again(what, str(data), encoding) as (model, table, notes):
+        with output.progress(quiet), _learned_again(what, str(data), encoding) as (model, table, more):
+            notes += more
             called = f"{what.learned_by['algorithm']} {as_written(what.learned_by['options'])}".rstrip()
             options |= {"graph": what, "data": table, "notes": notes, "learner": called}
             save_page(model or what, out, **options)

@@ -126,7 +126,10 @@ class Learned:
     def show_json(self) -> None:
         """Print the summary for programs; all keys are present, null where nothing applies."""
         tests, inconclusive, score = self._tests_and_score()
-        extension = {"consistent": self._consistent(), "arrowheads_lost": self._arrowheads_lost()}
+        extension = {
+            "consistent": getattr(self.graph, "is_consistent_extension", True),
+            "arrowheads_lost": getattr(self.graph, "arrowheads_lost", 0),
+        }
         arrows, lines = len(self.graph.directed_array), len(self.graph.undirected_array)
         options = {**self.learner.options_in_use_, **self.reading.options()}
         undecided = set(self.graph.directed_edges).difference(self.learner.graph_.directed_edges)
@@ -181,7 +184,7 @@ class Learned:
             ("Graph", self._graph() if learner.complete_ else f"INCOMPLETE: {self._graph()}"),
         ]
         if self.dag:
-            lines.append(("DAG", self._extension()))
+            lines.append(("DAG", inconsistency(self.graph) or "a consistent extension of the learned graph"))
         tests, inconclusive, score = self._tests_and_score()
         if tests is not None:
             lines.append(("Tests", reliability(tests, inconclusive or 0)))
@@ -236,22 +239,8 @@ class Learned:
         from f2sl.view.notebook import directions_of
 
         alone = isolated(self.graph)
-        text = f"{count(self.graph.n_edges, 'edge')}: {directions_of(self.learner, self.learner.graph_)}"
+        text = f"{count(self.graph.n_edges, 'edge')}: {directions_of(self.learner.graph_)}"
         return f"{text}; {count(alone, 'variable')} without edges" if alone else text
-
-    def _consistent(self) -> bool:
-        return bool(getattr(self.graph, "is_consistent_extension", True))
-
-    def _arrowheads_lost(self) -> int:
-        return int(getattr(self.graph, "arrowheads_lost", 0))
-
-    def _extension(self) -> str:
-        if self._consistent():
-            return "a consistent extension of the learned graph"
-        return (
-            "the learned graph has no consistent extension: v-structures were added, "
-            f"{count(self._arrowheads_lost(), 'arrowhead')} reversed"
-        )
 
     def _tests_and_score(self) -> tuple[int | None, int | None, float | None]:
         """Return the numbers of tests and of inconclusive ones, and the score, if the learner has them."""
@@ -260,6 +249,14 @@ class Learned:
         if not tests and (score is not None or self._skeleton_only()):
             tests = inconclusive = None  # nothing was tested, and nothing was meant to be
         return tests, inconclusive, score
+
+
+def inconsistency(dag: PDAG) -> str | None:
+    """Return what was changed to make a DAG of a graph without a consistent extension; None if it has one."""
+    if getattr(dag, "is_consistent_extension", True):
+        return None
+    lost = count(getattr(dag, "arrowheads_lost", 0), "arrowhead")
+    return f"the learned graph has no consistent extension: v-structures were added, {lost} reversed"
 
 
 def reliability(tests: int, inconclusive: int) -> str:

@@ -238,7 +238,8 @@ def _stored(
     stored = list(journal.finished())
     if resume and out.exists() and out.suffix.lower() != ".json" and not stored:
         raise FileError(
-            f"{out} has no replicates to continue from: only .json stores them; leave out resume=True"
+            f"{out} has no replicates to continue from: only .json stores them; leave out resume=True",
+            path=str(out),
         )
     if resume and out.exists() and out.suffix.lower() == ".json":
         try:

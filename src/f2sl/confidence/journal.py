@@ -45,7 +45,8 @@ class Journal:
             if path.exists() and not resume:
                 raise FileError(
                     f"{path} holds the finished replicates of an interrupted run; continue with "
-                    "resume=True, or remove the file"
+                    "resume=True, or remove the file",
+                    path=str(path),
                 )
             with (
                 path.open("ab+") as file,
@@ -62,7 +63,7 @@ class Journal:
         except OSError as error:
             if isinstance(error, FileError):
                 raise
-            raise FileError(f"cannot write {path}: {error.strerror or error}") from None
+            raise FileError(f"cannot write {path}: {error.strerror or error}", path=str(path)) from None
 
     @classmethod
     def _begun(cls, path: Path, file: BinaryIO, asked: Mapping[str, Any]) -> Journal:
@@ -91,7 +92,9 @@ class Journal:
                 position, complete, edges = json.loads(line)
                 yield Replicate(int(position), np.array(edges, np.int64), bool(complete))
             except (ValueError, TypeError):
-                raise FileError(f"{self.path}, line {number}: not a replicate; remove the file") from None
+                raise FileError(
+                    f"{self.path}, line {number}: not a replicate; remove the file", path=str(self.path)
+                ) from None
 
     def add(self, replicate: Replicate) -> None:
         """Write a replicate, in a single step."""
@@ -121,7 +124,9 @@ give the same options and data, or choose another file
     """
     same_form = isinstance(before, dict) and before.keys() == asked.keys()
     if not same_form or not isinstance(before["options"], dict):
-        raise FileError(f"{path}: not a file of replicates that this version can continue from; remove it")
+        raise FileError(
+            f"{path}: not a file of replicates that this version can continue from; remove it", path=str(path)
+        )
     other = [
         f"{what} was {before[what]} and is now {value}"
         for what, value in asked.items()

@@ -60,10 +60,12 @@ def _members(folder: Path) -> list[Path]:
     """List the files of a folder by name, without hidden ones and those that programs leave behind."""
     members = sorted(one for one in folder.iterdir() if not one.name.startswith((".", "_")))
     if not members:
-        raise FileError(f"{folder}: the folder holds no files")
+        raise FileError(f"{folder}: the folder holds no files", path=str(folder))
     inner = next((one for one in members if one.is_dir()), None)
     if inner is not None:
-        raise FileError(f"{folder}: it contains a folder ({inner.name}); only files are expected")
+        raise FileError(
+            f"{folder}: it contains a folder ({inner.name}); only files are expected", path=str(folder)
+        )
     return members
 
 

@@ -71,7 +71,8 @@ class BlockFile:
         if needed > free:
             raise FileError(
                 f"{folder}: temporary files need {needed / 1e9:,.2f} GB, but only {free / 1e9:,.2f} GB "
-                "are free; free some space, or set TMPDIR to a folder on another disk"
+                "are free; free some space, or set TMPDIR to a folder on another disk",
+                path=str(folder),
             )
 
     @property

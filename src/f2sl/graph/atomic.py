@@ -62,9 +62,11 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes | Iterab
                 temporary.unlink()
         if isinstance(error, UnicodeEncodeError):
             piece = error.object[error.start : error.end]
-            raise FileError(f"cannot write {path}: {piece!r} cannot be written as UTF-8") from None
+            raise FileError(
+                f"cannot write {path}: {piece!r} cannot be written as UTF-8", path=str(path)
+            ) from None
         if isinstance(error, OSError) and not isinstance(error, FileError):
-            raise FileError(f"cannot write {path}: {error.strerror or error}") from None
+            raise FileError(f"cannot write {path}: {error.strerror or error}", path=str(path)) from None
         raise
 
 
@@ -76,7 +78,7 @@ def check_can_write(path: str | os.PathLike[str]) -> None:
         os.close(handle)
         temporary.unlink()
     except OSError as error:
-        raise FileError(f"cannot write {path}: {error.strerror or error}") from None
+        raise FileError(f"cannot write {path}: {error.strerror or error}", path=str(path)) from None
 
 
 @contextlib.contextmanager
@@ -92,7 +94,7 @@ def claimed(path: Path, refusal: str) -> Iterator[None]:
         try:
             _lock(lock)
         except OSError:
-            raise FileError(refusal) from None
+            raise FileError(refusal, path=str(path)) from None
         yield
     finally:
         os.close(lock)
@@ -103,17 +105,19 @@ def _real_target(path: str | os.PathLike[str]) -> Path:
     try:
         target = Path(path).resolve()
         if target.is_dir():
-            raise FileError(f"cannot write {path}: it is a folder")
+            raise FileError(f"cannot write {path}: it is a folder", path=str(path))
         if target.exists() and not target.is_file():
-            raise FileError(f"cannot write {path}: it is not a regular file")
+            raise FileError(f"cannot write {path}: it is not a regular file", path=str(path))
         if not target.parent.is_dir():
-            raise FileError(f"cannot write {path}: there is no folder {target.parent}")
+            raise FileError(f"cannot write {path}: there is no folder {target.parent}", path=str(path))
         if target.exists() and not os.access(target, os.W_OK):
-            raise FileError(f"cannot write {path}: the file is read-only")
+            raise FileError(f"cannot write {path}: the file is read-only", path=str(path))
     except (OSError, ValueError, RuntimeError) as error:
         if isinstance(error, FileError):
             raise
-        raise FileError(f"cannot write {path}: {getattr(error, 'strerror', None) or error}") from None
+        raise FileError(
+            f"cannot write {path}: {getattr(error, 'strerror', None) or error}", path=str(path)
+        ) from None
     return target
 
 

@@ -62,6 +62,10 @@ class DAG(PDAG):
         False when this DAG was made from a PDAG that admits no consistent extension.
     arrowheads_lost : int
         Number of arrowheads of that PDAG that were reversed.
+    pdag : PDAG or None
+        The graph that this DAG was made from by `to_dag`; JSON files keep it.
+    by_score : bool
+        True if a learner found this DAG by its score; JSON files keep it.
 
     Examples
     --------
@@ -76,6 +80,8 @@ class DAG(PDAG):
 
     is_consistent_extension: bool = True
     arrowheads_lost: int = 0
+    pdag: PDAG | None = None
+    by_score: bool = False
 
     def __init__(
         self,
@@ -204,6 +210,7 @@ class DAG(PDAG):
         moved = super().reorder(nodes)
         moved.is_consistent_extension = self.is_consistent_extension
         moved.arrowheads_lost = self.arrowheads_lost
+        moved.by_score = self.by_score
         return moved
 
     def to_dag(self) -> DAG:

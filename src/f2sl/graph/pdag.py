@@ -490,6 +490,7 @@ class PDAG:
         if dag is None or (self.knowledge and self.knowledge.check(dag)):
             dag = consistent_extension(self)
         dag.either_way = frozenset(dag.directed_edges).difference(self.directed_edges)
+        dag.pdag = self
         return dag
 
     def to_cpdag(self, knowledge: Knowledge | None = None) -> PDAG:

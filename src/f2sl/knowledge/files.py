@@ -54,9 +54,9 @@ def load(path: str | PathLike[str], cls: type[Made]) -> Made:
         text = Path(path).read_text(encoding="utf-8-sig")
         return cls(**(from_tetrad(text) if text.lstrip().startswith("/knowledge") else from_toml(text)))
     except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from None
+        raise FileError(f"{path}: {error.strerror or error}", path=str(path)) from None
     except ValueError as error:  # also text that is no UTF-8, TOML that is none, and contradictions
-        raise FileError(f"{path}: not a file of knowledge: {error}") from None
+        raise FileError(f"{path}: not a file of knowledge: {error}", path=str(path)) from None
 
 
 def save(knowledge: Knowledge, path: str | PathLike[str]) -> None:
@@ -64,13 +64,15 @@ def save(knowledge: Knowledge, path: str | PathLike[str]) -> None:
     writers = {".toml": to_toml, ".txt": to_tetrad, ".knowledge": to_tetrad}
     suffix = Path(path).suffix.lower()
     if suffix not in writers:
-        raise FileError(f"{path}: knowledge is saved as .toml, or for Tetrad as .txt or .knowledge")
+        raise FileError(
+            f"{path}: knowledge is saved as .toml, or for Tetrad as .txt or .knowledge", path=str(path)
+        )
     try:
         Path(path).write_text(writers[suffix](knowledge), encoding="utf-8")
     except ValueError as error:
-        raise FileError(f"{path}: {error}") from None
+        raise FileError(f"{path}: {error}", path=str(path)) from None
     except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from None
+        raise FileError(f"{path}: {error.strerror or error}", path=str(path)) from None
 
 
 def from_toml(text: str) -> dict[str, Any]:

@@ -229,7 +229,7 @@ def _fit(
                 fit.notes.append(embedded.note)
         if isinstance(graph, DAG) and not learner._directs_all_edges:
             dag, graph = graph, graph.to_cpdag(learner.knowledge)
-            graph.dag = dag
+            graph.dag, dag.by_score = dag, True
             if getattr(learner, "stability", 0) != 0:
                 from f2sl.learners.stability import mark_weakly_decided
 

@@ -70,7 +70,7 @@ def with_aliases(graph: PDAG, table: Table, knowledge: Knowledge | None = None) 
     ]
     if isinstance(graph, DAG):
         dag = DAG(nodes, [*graph.directed_edges, *arrows], weights=weights)
-        dag.weak = graph.weak
+        dag.weak, dag.by_score = graph.weak, graph.by_score
         return dag
     free = [edge for edge, on, off in zip(edges, forward, back, strict=True) if on and off]
     arrows = [*graph.directed_edges, *(arrow for arrow in arrows if arrow not in free)]

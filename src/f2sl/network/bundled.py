@@ -27,6 +27,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from f2sl._constants import STAND_IN
+from f2sl._notes import Note
 from f2sl.errors import OptionError, shown, unknown_name
 from f2sl.network.bayesian_network import BayesianNetwork
 from f2sl.network.formats import FORMATS, read_network, suffix_of
@@ -91,8 +92,10 @@ def load_network(name_or_path: str | os.PathLike[str]) -> BayesianNetwork:
     if isinstance(given, str) and given in REPOSITORY:
         return read_network(_folder() / f"{given}.bif.gz")
     if isinstance(given, str) and suffix_of(given) is None and not set(given) & {"/", os.sep}:
-        suffixes = ", ".join(FORMATS)
-        raise OptionError(f"{unknown_name('network', given, NETWORKS)}, or the path of a file: {suffixes}")
+        problem, suffixes = unknown_name("network", given, NETWORKS), ", ".join(FORMATS)
+        raise OptionError(
+            Note(problem.kind, problem, f", or the path of a file: {suffixes}", **problem.values)
+        )
     return read_network(given)
 
 

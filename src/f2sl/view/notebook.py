@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from f2sl._estimator import Estimator
 from f2sl.errors import printable
-from f2sl.graph import PDAG, Comparison
+from f2sl.graph import DAG, PDAG, Comparison
 from f2sl.view.drawing import edges_of, graph_of
 from f2sl.view.plot import plot
 
@@ -77,7 +77,7 @@ def title_of(what: Any) -> str:
 
 def facts_of(what: Any, graph: PDAG, learner: str | None = None) -> Facts:
     """Return the summary of a graph, a fitted learner or a network; `learner` is how to write a learner."""
-    facts = [("Variables", f"{graph.n_nodes:,}"), ("Edges", directions_of(what, graph))]
+    facts = [("Variables", f"{graph.n_nodes:,}"), ("Edges", directions_of(graph))]
     if hasattr(what, "graph_"):
         facts = [("Learner", learner or Estimator.__repr__(what)), ("Rows", f"{what.n_rows_:,}"), *facts]
         for name, words in (("n_tests_", "Tests"), ("score_", "Score")):
@@ -93,12 +93,14 @@ def facts_of(what: Any, graph: PDAG, learner: str | None = None) -> Facts:
     return facts
 
 
-def directions_of(what: Any, graph: PDAG) -> str:
-    """Describe how many directions of a graph are decided, weakly decided, or left open by a learner."""
-    arrows, lines = len(graph.directed_array), len(graph.undirected_array)
-    if not graph.n_edges or graph.dag is None or graph is not getattr(what, "graph_", None):
-        return f"{arrows:,} directed, {lines:,} undirected"
-    who, weak = "the data and the knowledge" if what.knowledge else "the data", len(graph.weak)
+def directions_of(graph: PDAG) -> str:
+    """Describe how many directions of a graph, or of that of a DAG, are decided, weakly decided, or open."""
+    dag, pdag = (graph, graph.pdag) if isinstance(graph, DAG) else (graph.dag, graph)
+    by_score = graph.n_edges > 0 and dag is not None and dag.by_score
+    if not by_score or pdag is None:
+        return f"{len(graph.directed_array):,} directed, {len(graph.undirected_array):,} undirected"
+    arrows, lines = len(pdag.directed_array), len(pdag.undirected_array)
+    who, weak = "the data and the knowledge" if pdag.knowledge else "the data", len(pdag.weak)
     decided = f"{who} decide {arrows - weak:,} direction{'' if arrows - weak == 1 else 's'}"
     weakly = f", {weak:,} weakly" if weak else ""
     either = f", {lines:,} may point either way" if lines else ""

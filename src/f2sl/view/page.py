@@ -124,7 +124,9 @@ def show(
 def check_page_file(path: str | PathLike[str]) -> None:
     """Check, before long work, that a page can be written to `path`."""
     if Path(path).suffix.lower() not in (".html", ".htm"):
-        raise FileError(f"cannot write {path}: the page is HTML; give a name that ends in .html")
+        raise FileError(
+            f"cannot write {path}: the page is HTML; give a name that ends in .html", path=str(path)
+        )
     check_can_write(path)
 
 

@@ -99,7 +99,7 @@ def check_can_draw(path: str | PathLike[str] | None = None) -> None:
     """Check, before long work, that pictures of this format can be drawn: all but SVG need Matplotlib."""
     suffix = "" if path is None else Path(path).suffix.lower()
     if path is not None and suffix not in SUFFIXES:
-        raise FileError(f"no picture format for {path}. Known: {', '.join(SUFFIXES)}")
+        raise FileError(f"no picture format for {path}. Known: {', '.join(SUFFIXES)}", path=str(path))
     if suffix in SUFFIXES[1:]:
         need_matplotlib()
 

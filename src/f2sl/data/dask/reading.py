@@ -144,7 +144,8 @@ def _check_seen(location: Path) -> None:
 
         raise FileError(
             f"{location}: the worker {get_worker().address} has no such file; all workers must see the files "
-            "under the same path, as on a shared disk"
+            "under the same path, as on a shared disk",
+            path=str(location),
         )
 
 

@@ -109,7 +109,9 @@ def add(table_format: TableFormat) -> None:
 def look_at(location: Path, how: TextOptions) -> DataFile:
     """Return the format of a file by its first bytes, or else by its suffix."""
     if not location.is_file() and location.exists():
-        raise FileError(f"{location}: not a regular file; a pipe can be read as the standard input: -")
+        raise FileError(
+            f"{location}: not a regular file; a pipe can be read as the standard input: -", path=str(location)
+        )
     packing = packing_of(location)
     found = DataFile(location, TEXT, packing)
     with found.open() as stream:
@@ -121,19 +123,23 @@ def look_at(location: Path, how: TextOptions) -> DataFile:
     by_suffix = next((one for one in newest if suffix in one.suffixes), None)
     by_bytes = next((one for one in newest if one.first_bytes and start.startswith(one.first_bytes)), None)
     if by_bytes is None and by_suffix is not None and by_suffix.first_bytes:
-        raise FileError(f"{location}: not a valid {by_suffix.name} file (it does not begin like one)")
+        raise FileError(
+            f"{location}: not a valid {by_suffix.name} file (it does not begin like one)", path=str(location)
+        )
     chosen = by_bytes or by_suffix
     if chosen is None and like_json_lines(start):
         chosen = JSON_LINES
     if chosen is None:
         for what, (advice, suffixes, first_bytes) in UNSUPPORTED.items():
             if suffix in suffixes or (first_bytes and start.startswith(first_bytes)):
-                raise FileError(f"{location}: this is {what}, which f2sl does not read; {advice}")
+                raise FileError(
+                    f"{location}: this is {what}, which f2sl does not read; {advice}", path=str(location)
+                )
         chosen = TEXT
     of_two_bytes = how.encoding is not None or start.startswith((b"\xff\xfe", b"\xfe\xff"))
     if chosen is TEXT and b"\x00" in start and not of_two_bytes:
         others = ", ".join(one.name for one in FORMATS if one is not TEXT)
-        raise FileError(f"{location}: neither text nor any of {others}")
+        raise FileError(f"{location}: neither text nor any of {others}", path=str(location))
     layout = chosen.look_at(location, start, how)
     return layout if isinstance(layout, DataFile) else DataFile(location, chosen, packing, layout)
 
@@ -155,7 +161,8 @@ def writer_for(path: Path) -> TableFormat:
                 return one
     known = ", ".join(suffix for one in writers for suffix in one.suffixes)
     raise FileError(
-        f"cannot write {path}: no table format has this suffix. Known: {known}, and .gz after each of them"
+        f"cannot write {path}: no table format has this suffix. Known: {known}, and .gz after each of them",
+        path=str(path),
     )
 
 

@@ -166,7 +166,9 @@ def is_office(location: Path) -> bool:
         with zipfile.ZipFile(location) as packed:
             return bool({"[Content_Types].xml", "mimetype"} & set(packed.namelist()))
     except zipfile.BadZipFile as error:
-        raise FileError(f"{location}: not a valid zip file ({first_line(error)})") from None
+        raise FileError(
+            f"{location}: not a valid zip file ({first_line(error)})", path=str(location)
+        ) from None
 
 
 def zip_member(location: Path) -> str:
@@ -175,7 +177,8 @@ def zip_member(location: Path) -> str:
         names = [name for name in packed.namelist() if not name.endswith("/") and "__MACOSX" not in name]
     if len(names) != 1:
         raise FileError(
-            f"{location}: {len(names)} files in the zip file, but one table is expected; unpack it"
+            f"{location}: {len(names)} files in the zip file, but one table is expected; unpack it",
+            path=str(location),
         )
     return names[0]
 
@@ -208,7 +211,8 @@ def valid(file: DataFile) -> Iterator[None]:
         raise
     except (pa.ArrowException, OSError, EOFError, lzma.LZMAError) as error:
         raise FileError(
-            f"{file.location}: not a valid {file.format.name} file ({first_line(error)})"
+            f"{file.location}: not a valid {file.format.name} file ({first_line(error)})",
+            path=str(file.location),
         ) from None
 
 
@@ -220,11 +224,11 @@ def naming(location: Path) -> Iterator[None]:
     except F2SLError:
         raise
     except FileNotFoundError:
-        raise FileError(f"{location}: no such file") from None
+        raise FileError(f"{location}: no such file", path=str(location)) from None
     except PermissionError:
-        raise FileError(f"{location}: no permission to read it") from None
+        raise FileError(f"{location}: no permission to read it", path=str(location)) from None
     except (OSError, EOFError, lzma.LZMAError, zipfile.BadZipFile) as error:
-        raise FileError(f"{location}: cannot be read ({first_line(error)})") from None
+        raise FileError(f"{location}: cannot be read ({first_line(error)})", path=str(location)) from None
 
 
 def first_line(error: BaseException | None) -> str:

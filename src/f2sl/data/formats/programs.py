@@ -61,12 +61,15 @@ def _sheet(location: Path) -> bytes:
         from python_calamine import CalamineWorkbook
     except ImportError:
         raise FileError(
-            f'{location}: to read workbooks, pip install "f2sl[files]", or save it as .csv'
+            f'{location}: to read workbooks, pip install "f2sl[files]", or save it as .csv',
+            path=str(location),
         ) from None
     try:
         rows = CalamineWorkbook.from_path(str(location)).get_sheet_by_index(0).to_python()
     except Exception as error:  # each kind of damage has an exception of its own
-        raise FileError(f"{location}: not a valid workbook ({first_line(error)})") from None
+        raise FileError(
+            f"{location}: not a valid workbook ({first_line(error)})", path=str(location)
+        ) from None
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerows([_cell(cell) for cell in row] for row in rows if any(cell != "" for cell in row))
@@ -95,7 +98,7 @@ class Statistics(TableFormat):
             import pyreadstat
         except ImportError:
             how = f'to read {self.name} files, pip install "f2sl[files]"'
-            raise FileError(f"{file.location}: {how}, or save it as .csv") from None
+            raise FileError(f"{file.location}: {how}, or save it as .csv", path=str(file.location)) from None
         labelled = {} if self.reader == "read_xport" else {"apply_value_formats": True}
         try:
             with tempfile.TemporaryDirectory(prefix="f2sl-") as folder:
@@ -107,7 +110,10 @@ class Statistics(TableFormat):
                 frame, _ = getattr(pyreadstat, self.reader)(str(location), **labelled)
             return pa.Table.from_pandas(frame, preserve_index=False)
         except Exception as error:  # each kind of damage has an exception of its own
-            raise FileError(f"{file.location}: not a valid {self.name} file ({first_line(error)})") from None
+            raise FileError(
+                f"{file.location}: not a valid {self.name} file ({first_line(error)})",
+                path=str(file.location),
+            ) from None
 
 
 PROGRAMS = (

@@ -346,8 +346,8 @@ def _check_encoding(file: DataFile, schema: pa.Schema) -> None:
         names = schema.names
     except UnicodeDecodeError as error:
         header = f"{file.location}: the header is not encoded as UTF-8 ({first_line(error)})"
-        raise FileError(header, *advice) from None
+        raise FileError(header, *advice, path=str(file.location)) from None
     for name, dtype in zip(names, schema.types, strict=True):
         if pt.is_binary(dtype):
             text = f"{file.location}: the text of column {name!r} is not encoded as UTF-8"
-            raise FileError(text, *advice, columns=[name])
+            raise FileError(text, *advice, columns=[name], path=str(file.location))

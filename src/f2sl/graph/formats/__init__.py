@@ -200,7 +200,7 @@ def _format_of(path: str | os.PathLike[str]) -> Format:
     suffix = Path(path).suffix.lower()
     if not is_known(path):
         shown = f"the suffix {suffix!r} is not known" if suffix else "it has no suffix"
-        raise FileError(f"no graph format for {path}: {shown}. Known: {', '.join(FORMATS)}")
+        raise FileError(f"no graph format for {path}: {shown}. Known: {', '.join(FORMATS)}", path=str(path))
     known = FORMATS[suffix]
     if isinstance(known, Format):
         return known

@@ -40,12 +40,14 @@ def read_file(path: str | PathLike[str], read: Callable[[bytes], Content]) -> Co
     try:
         content = Path(path).read_bytes()
     except (OSError, ValueError) as error:
-        raise FileError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
+        raise FileError(
+            f"cannot read {path}: {getattr(error, 'strerror', None) or error}", path=str(path)
+        ) from None
     try:
         return read(content)
     except FormatError as error:
         where = f"{path}, line {error.line}" if error.line else f"{path}"
-        raise FileError(f"{where}: ", error.message) from None
+        raise FileError(f"{where}: ", error.message, path=str(path), line=error.line or None) from None
     except GraphError as error:
         raise GraphError(f"{path}: {error}") from None
 

@@ -4,8 +4,10 @@
 "directed":[["a","b"]],"undirected":[["b","c"]],"weights":null,"dag":[["a","b"],["b","c"]]}``
 
 ``weights`` is null or an object with the lists ``directed`` and ``undirected``, in the order of the edges,
-with null for an edge without a weight. Six keys are optional. ``dag`` lists the edges of one DAG of a PDAG,
-that with the best score or that of ``to_dag()``, unless the PDAG has no consistent extension. ``weak`` lists
+with null for an edge without a weight. Eight keys are optional. ``dag`` lists the edges of one DAG of a PDAG,
+that with the best score or that of ``to_dag()``, unless the PDAG has no consistent extension. The other way
+round, ``pdag`` has the directed and undirected edges of the PDAG that a DAG was made from. ``by_score`` is
+true if a learner found the DAG by its score, so that the PDAG has what the data decide of it. ``weak`` lists
 the directed edges that are only weakly decided, ``either_way`` those of a DAG that the learned graph does not
 direct. ``knowledge`` holds the knowledge about edges that the graph
 was learned with (see :mod:`f2sl.knowledge.files`). ``read_as`` holds the kind of each column or, if it was
@@ -59,9 +61,13 @@ def write(graph: PDAG, form: str = FORMAT, more: Mapping[str, Any] | None = None
         "undirected": graph.undirected_edges,
         "weights": weights if graph.weights is not None else None,
     }
-    if (dag := _one_dag(graph)) is not None:
+    dag = _one_dag(graph)
+    if dag is not None and dag is not graph:
         content["dag"] = dag.directed_edges
+    elif isinstance(graph, DAG) and graph.pdag is not None:
+        content["pdag"] = {key: getattr(graph.pdag, f"{key}_edges") for key in ("directed", "undirected")}
     optional = {
+        "by_score": dag is not None and dag.by_score,
         "weak": sorted(graph.weak),
         "either_way": sorted(graph.either_way),
         "knowledge": graph.knowledge.as_dict() if graph.knowledge else None,
@@ -73,9 +79,9 @@ def write(graph: PDAG, form: str = FORMAT, more: Mapping[str, Any] | None = None
 
 
 def _one_dag(graph: PDAG) -> DAG | None:
-    """Return a DAG of a PDAG, if it has a consistent extension."""
+    """Return a DAG of a PDAG, if it has a consistent extension; a DAG itself."""
     if isinstance(graph, DAG):
-        return None
+        return graph
     try:
         dag = graph.to_dag()
     except GraphError:  # no DAG with these edges obeys the knowledge
@@ -123,9 +129,27 @@ def read(content: bytes) -> PDAG:
     graph.knowledge, graph.read_as = knowledge_of(given), read_as_of(given)
     graph.learned_by = learned_by_of(given)
     graph.weak, graph.either_way = (arrows_of(given, key, directed) for key in ("weak", "either_way"))
-    if "dag" in given:
+    by_score = given.get("by_score") is True
+    if isinstance(graph, DAG):
+        graph.by_score = by_score
+        if "pdag" in given:
+            graph.pdag = _pdag_of(graph, given["pdag"])
+            graph.pdag.dag = graph if by_score else None  # others are those of `to_dag`
+    elif "dag" in given:
         graph.dag = _dag_of(graph, _edges(_list_of(given, "dag"), "dag"))
+        graph.dag.by_score = by_score
     return graph
+
+
+def _pdag_of(dag: DAG, given: Any) -> PDAG:
+    """Return the graph that a DAG was made from, given by its edges; it must have the same adjacencies."""
+    if not isinstance(given, dict):
+        raise FormatError('"pdag" is not an object')
+    directed, undirected = (_edges(_list_of(given, key), key) for key in ("directed", "undirected"))
+    found = PDAG(dag.nodes, directed, undirected)
+    if found.skeleton() != dag.skeleton():
+        raise FormatError('"pdag" does not have the edges of the graph')
+    return dag._remarked(found.directed_array, found.undirected_array)._learned_like(dag)
 
 
 def arrows_of(

@@ -114,10 +114,10 @@ def read_network(path: str | os.PathLike[str]) -> BayesianNetwork:
                 with unpack(io.BytesIO(content)) as file:
                     content = file.read(MOST_UNPACKED + 1)
             except (OSError, EOFError, ValueError, lzma.LZMAError, zlib.error) as error:
-                raise FileError(f"cannot read {path}: {error}") from None
+                raise FileError(f"cannot read {path}: {error}", path=str(path)) from None
             if len(content) > MOST_UNPACKED:
                 problem = f"it holds more than {MOST_UNPACKED:,} bytes; unpack it first, if you trust it"
-                raise FileError(f"cannot read {path}: {problem}")
+                raise FileError(f"cannot read {path}: {problem}", path=str(path))
         return known.read(content)
 
     return read_file(path, read)
@@ -133,11 +133,15 @@ def _format_of(path: str | os.PathLike[str]) -> tuple[Format, Callable[[bytes], 
 def check_can_save(kinds: Iterable[str], path: str | os.PathLike[str]) -> None:
     """Raise an error for an unknown suffix, or a format that does not support these kinds of variables."""
     if suffix_of(path) is None:
-        raise FileError(f"cannot write {path}: use {', '.join(FORMATS)}, or one of these with .gz or .xz")
+        raise FileError(
+            f"cannot write {path}: use {', '.join(FORMATS)}, or one of these with .gz or .xz", path=str(path)
+        )
     known = _format_of(path)[0]
     if CONTINUOUS in kinds and not known.numbers:
         able = ", ".join(suffix for suffix, one in FORMATS.items() if one.numbers)
-        raise FileError(f"cannot write {path}: {known.name} does not support numbers; use {able}")
+        raise FileError(
+            f"cannot write {path}: {known.name} does not support numbers; use {able}", path=str(path)
+        )
 
 
 def save_network(network: BayesianNetwork, path: str | os.PathLike[str]) -> None:
@@ -148,8 +152,12 @@ def save_network(network: BayesianNetwork, path: str | os.PathLike[str]) -> None
         content = "".join(known.write(network)).encode("utf-8")
     except UnicodeEncodeError as error:
         piece = error.object[error.start : error.end]
-        raise FileError(f"cannot write {path}: {shown(piece)} cannot be written as UTF-8") from None
+        raise FileError(
+            f"cannot write {path}: {shown(piece)} cannot be written as UTF-8", path=str(path)
+        ) from None
     if pack is not None and len(content) > MOST_UNPACKED:
         problem = f"{len(content):,} bytes are too many to read back from a compressed file"
-        raise FileError(f"cannot write {path}: {problem}; use {Path(path).with_suffix('').suffix}")
+        raise FileError(
+            f"cannot write {path}: {problem}; use {Path(path).with_suffix('').suffix}", path=str(path)
+        )
     write_atomically(path, content if pack is None else pack(content))
