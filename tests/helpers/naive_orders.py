@@ -4,23 +4,22 @@ from itertools import combinations, permutations
 
 
 def parent_sets(score, candidates, edge_log_prior, max_parents):
-    """All sets of parents of each variable that no subset of theirs equals or beats, best first."""
+    """All sets of parents of each variable that no subset of theirs equals or beats, best first.
+
+    All sets of up to two parents are tried; of larger ones, those that have one parent more than a set that
+    is better than its own subsets.
+    """
     found = []
     for v, own in enumerate(candidates):
-        scores = {
-            members: score(v, members) + edge_log_prior * size
-            for size in range(min(max_parents, len(own)) + 1)
-            for members in combinations(sorted(own), size)
-        }
-        useful = [
-            members
-            for members, value in scores.items()
-            if all(
-                value > scores[smaller] + 1e-9
-                for size in range(len(members))
-                for smaller in combinations(members, size)
-            )
-        ]
+        scores, useful = {}, []
+        for size in range(min(max_parents, len(own)) + 1):
+            for members in combinations(sorted(own), size):
+                smaller = [part for k in range(size) for part in combinations(members, k) if part in scores]
+                if size > 2 and not any(part in useful for part in combinations(members, size - 1)):
+                    continue
+                scores[members] = score(v, members) + edge_log_prior * size
+                if all(scores[members] > scores[part] + 1e-9 for part in smaller):
+                    useful.append(members)
         found.append(sorted(((scores[members], members) for members in useful), key=lambda one: -one[0]))
     return found
 

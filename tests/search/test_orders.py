@@ -64,6 +64,7 @@ def sets_of(random_state, n, n_rows=60):
 
 @settings(max_examples=40)
 @given(random_state=st.integers(0, 2**32 - 1), n=st.integers(1, 5))
+@example(random_state=5180, n=5)  # three parents that are better than any fewer, of which no two are useful
 def test_sets_of_parents_are_the_naive_ones(random_state, n):
     sets, _, _, naive = sets_of(random_state, n)
     ours = as_lists(sets)
