@@ -295,8 +295,11 @@ def _next_single(
     w). For the compiler this loop is a function of its own, because `fit_parents` has no registers to spare.
     """
     for q in range(p, position):
+        n_columns = width(order[q], wide)
+        if n_columns == 0:
+            continue
         x = column_of(order[q], wide)
-        if across[x] * across[x] > need * left[x] or width(order[q], wide) > 1:
+        if across[x] * across[x] > need * left[x] or n_columns > 1:
             return q
     return position
 
@@ -420,7 +423,8 @@ def fit_parents(u: int, families: FamilyCopies, problem: Problem, workspace: Wor
         workspace.scratch,
     )
     d, n_columns = width(u, wide), len(matrix)
-    floor = problem.tolerance * problem.diagonal[column_of(u, wide)]
+    # A variable may have no column, and the last one's would be behind all.
+    floor = problem.tolerance * problem.diagonal[column_of(u, wide)] if d == 1 else 0.0
     k, known, columns = families.n_parents[NOW, u], int64(0), int64(0)
     # Each round adds or drops a parent. The bound is for variables so nearly collinear that rounding could
     # take the gain of both, again and again.
@@ -463,7 +467,9 @@ def fit_parents(u: int, families: FamilyCopies, problem: Problem, workspace: Wor
                 columns += 1
             known += 1
         families.n_parents[NOW, u], families.n_columns[NOW, u] = k, columns
-        if d == 1:
+        if d == 0:
+            log_left, whitening[0] = 0.0, 1.0  # of a variable without columns nothing is left, or gains
+        elif d == 1:
             left = max(workspace.left[0, column_of(u, wide)], floor)
             log_left, whitening[0] = np.log(left), 1.0 / np.sqrt(left)
         else:
