@@ -25,7 +25,7 @@ from cli_process import (
 from f2sl.cli.bootstrap import _below
 from marks import posix_only
 
-REPLICATES = 90
+REPLICATES = 300
 
 
 @pytest.fixture
